@@ -1,0 +1,1 @@
+"""Everything derived from the notes: text index, link graph, catalog, watcher."""

@@ -1,0 +1,1 @@
+"""The intents of agents and owners, and the doors to them."""

@@ -1,0 +1,1 @@
+"""Notes on disk: the vocabulary, parsing, editing, and the one module that writes files."""
