@@ -1,0 +1,285 @@
+"""What the tools answer: one frozen shape per answer, the same at every door.
+
+Field names are Python's; `wire` in a field's metadata, else camelCase, is its name on the MCP
+wire and in `--json`. `None` means that the field does not apply and is left out there.
+Dates are ISO 8601 in UTC.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+NoteClass = Literal["user-doc", "agent-memory"]
+Origin = Literal["owner", "agent", "untrusted", "system"]
+MemoryType = Literal["semantic", "episodic", "procedural", "working", "identity"]
+Reason = Literal["budget", "maxPerSource", "duplicate", "limit"]
+
+
+@dataclass(frozen=True, slots=True)
+class IndexState:
+    """How far the index is: `behind` notes have changed on disk and are not in it yet."""
+
+    fresh: bool
+    notes: int
+    behind: int
+    note: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Similar:
+    """A memory that says nearly the same, or the opposite, with its score from 0 to 1."""
+
+    note_id: str
+    observation_id: str | None
+    path: str
+    text: str
+    score: float
+    kind: Literal["same", "reworded", "contradicting", "related"]
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """The answer of `remember_about_user` and `remember_about_project`."""
+
+    outcome: Literal["created", "appended", "skipped"]
+    note_id: str
+    observation_id: str
+    version: int
+    version_token: str
+    path: str
+    category: str
+    summary_updated: bool
+    similar: tuple[Similar, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """One hit of a search: an observation, or a section of a user-doc."""
+
+    note_id: str
+    title: str
+    snippet: str
+    path: str
+    score: float
+    note_class: NoteClass = field(metadata={"wire": "class"})
+    tags: tuple[str, ...]
+    origin: Origin
+    version: int
+    modified_at: str
+    observation_id: str | None = None
+    heading: str | None = None
+    category: str | None = None
+    project: str | None = None
+    muted: bool | None = None
+    conflict_copy: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SearchAnswer:
+    """Ranked passages, best first; `total` hits exist, `more` says that the list was cut."""
+
+    results: tuple[Passage, ...]
+    total: int
+    more: bool
+    index: IndexState
+    hint: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a part of a recalled bundle comes from; `hop` 0 is a hit, 1 to 3 a neighbour."""
+
+    note_id: str
+    path: str
+    title: str
+    hop: int
+    tokens: int
+    origin: Origin
+    date: str
+    version: int
+    observation_id: str | None = None
+    via: str | None = None
+    cut: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Omitted:
+    """A note that fits the question and was left out, why, and how many tokens it would take."""
+
+    note_id: str
+    title: str
+    reason: Reason
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class RecallAnswer:
+    """One bundle within a budget. `tokens` counts `context` as it is, envelope included."""
+
+    context: str
+    tokens: int
+    budget_tokens: int
+    sources: tuple[Source, ...]
+    omitted: tuple[Omitted, ...]
+    omitted_more: int
+    index: IndexState
+    hint: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading of a note; `line` counts from 1."""
+
+    level: int
+    text: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class LinkOut:
+    """A link of a note. `path` is missing when no note answers to it; `missing` says what is."""
+
+    target: str
+    kind: Literal["wikilink", "embed", "markdown"]
+    line: int
+    path: str | None = None
+    anchor: str | None = None
+    alias: str | None = None
+    missing: Literal["note", "heading", "block"] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Backlink:
+    """A note that links here."""
+
+    note_id: str
+    path: str
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class ObservationOut:
+    """One observation of a memory note; hand-added lines have no id yet. `line` counts from 1."""
+
+    text: str
+    line: int
+    origin: Origin
+    type: MemoryType
+    observation_id: str | None = None
+    status: str | None = None
+    expires: str | None = None
+    derived_from: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NoteAnswer:
+    """A note as it is on disk now. `content` is cut at 100,000 characters, and says so."""
+
+    note_id: str
+    path: str
+    title: str
+    note_class: NoteClass = field(metadata={"wire": "class"})
+    content: str
+    truncated: bool
+    frontmatter: Mapping[str, object]
+    tags: tuple[str, ...]
+    aliases: tuple[str, ...]
+    outline: tuple[Heading, ...]
+    links: tuple[LinkOut, ...]
+    backlinks: tuple[Backlink, ...]
+    version_token: str
+    modified_at: str
+    observations: tuple[ObservationOut, ...] | None = None
+    category: str | None = None
+    project: str | None = None
+    section: str | None = None
+    problem: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NoteLine:
+    """One line of a list of notes."""
+
+    note_id: str
+    path: str
+    title: str
+    tags: tuple[str, ...]
+    modified_at: str
+    project: str | None = None
+    problem: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NoteList:
+    """A page of user-docs, by path; `next_cursor` continues it, `total` counts all pages."""
+
+    notes: tuple[NoteLine, ...]
+    total: int
+    index: IndexState
+    next_cursor: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Created:
+    """The answer of `create_note`."""
+
+    outcome: Literal["created"]
+    note_id: str
+    path: str
+    title: str
+    version_token: str
+
+
+@dataclass(frozen=True, slots=True)
+class Edited:
+    """The answer of `edit_note`; `diff` is a unified diff of what changed."""
+
+    outcome: Literal["edited", "unchanged"]
+    note_id: str
+    path: str
+    version_token: str
+    diff: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Deleted:
+    """The answer of `delete_note`; `backlinks` counts the notes whose links now lead nowhere."""
+
+    outcome: Literal["deleted"]
+    note_id: str
+    path: str
+    trash_path: str
+    backlinks: int
+
+
+@dataclass(frozen=True, slots=True)
+class CategoryLine:
+    """One category of memory with the number of its active observations."""
+
+    category: str
+    note_id: str
+    path: str
+    observations: int
+    summary: str
+    modified_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectMemory:
+    """The memory of one project."""
+
+    project: str
+    notes: int
+    categories: tuple[CategoryLine, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MemorySummary:
+    """What is remembered: the user's categories, then each project's."""
+
+    user: tuple[CategoryLine, ...]
+    projects: tuple[ProjectMemory, ...]
+    observations: int
+    index: IndexState
