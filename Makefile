@@ -91,16 +91,16 @@ apt_install = [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null \
 .venv-lowest/.installed: export PIP_BUILD_CONSTRAINT := constraints-lowest.txt
 .venv-lowest/.installed: pyproject.toml constraints-lowest.txt
 	$(call make_venv,.venv-lowest,$(LOWEST_PYTHON))
-	.venv-lowest/bin/python -m pip install -q -e . hypothesis pytest pytest-xdist
+	.venv-lowest/bin/python -m pip install -q --no-compile -e . hypothesis pytest pytest-xdist
 	@touch $@
 
 # The two distributions hold the same import package, so that one has to leave before the other comes.
 .venv-whoosh3/.installed: pyproject.toml constraints.txt
 	rm -rf .venv-whoosh3
 	$(call make_venv,.venv-whoosh3,$(PYTHON))
-	.venv-whoosh3/bin/python -m pip install -q -e . hypothesis pytest pytest-xdist
+	.venv-whoosh3/bin/python -m pip install -q --no-compile -e . hypothesis pytest pytest-xdist
 	.venv-whoosh3/bin/python -m pip uninstall -q -y whoosh
-	.venv-whoosh3/bin/python -m pip install -q whoosh3
+	.venv-whoosh3/bin/python -m pip install -q --no-compile whoosh3
 	@touch $@
 
 dist/.built: $(SOURCES) | .venv/.installed
