@@ -15,7 +15,7 @@ settings.load_profile("zibaldone")
 
 @pytest.fixture(autouse=True)
 def private_environment(monkeypatch, tmp_path_factory):
-    """A cache of its own for every test, and none of the variables that choose a vault or a door."""
+    """Each test has its own cache, and no variable chooses its vault or its door."""
     monkeypatch.setenv("ZIBALDONE_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
     for name in ("ZIBALDONE_VAULT", "ZIBALDONE_STATE_DIR", "ZIBALDONE_AGENT"):
         monkeypatch.delenv(name, raising=False)
