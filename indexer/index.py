@@ -1,0 +1,352 @@
+"""The index of one vault: the one object through which the tools find notes.
+
+Every question first catches up: with what other processes have committed, and with what has
+changed on disk. Long-lived processes let a watcher and a background thread do the looking;
+one-shot commands compare the files by size and time. Whatever is shown is cut out of the file as
+it is now: when its hash is not the one that was indexed, that note is indexed again first.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import shutil
+import sqlite3
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Literal, TypeVar
+
+from filelock import FileLock, Timeout
+
+from ..vault.errors import VaultEmptied
+from ..vault.layout import Layout
+from ..vault.note import Problem
+from ..vault.source import Source, readable
+from .analysis import only_stop_words, query_terms
+from .catalog import Catalog, Row
+from .graph import LinkGraph
+from .links import Links
+from .passages import Passage
+from .rank import Ranked, idf, rank
+from .resolve import Resolver
+from .segments import DamagedIndex, engine_stamp
+from .sync import BULK, Diff, Updater, compare, entry_of
+from .view import Scope, View
+
+log = logging.getLogger(__name__)
+
+FORMAT = 1
+"""Version of what the index keeps; raise it when analysis, passages or weights change."""
+
+BATCHES = (300, 2000, 5000)
+"""Notes per commit of a long build: a first part soon, then larger ones."""
+
+PATIENCE = 1.5
+"""Seconds for which a question waits for a build that is under way, before it answers in part."""
+
+Progress = Callable[[int, int], None]
+Answer = TypeVar("Answer")
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A passage as it stands in the file now; `part` counts from 1, 0 for a note without text."""
+
+    row: Row
+    part: int
+    passage: Passage | None
+    text: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The hits of one question, how many notes fit, and why there may be none."""
+
+    hits: tuple[Hit, ...]
+    notes: int
+    hint: Literal["only_stop_words", "no_terms"] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Freshness:
+    """How many notes are indexed, how many wait, and what was repaired since the last answer."""
+
+    notes: int
+    behind: int
+    notice: str
+
+
+class Index:
+    """The index of one vault. Its methods may be called from several threads.
+
+    `watched` is set by the keeper of a long-lived process, which then looks for changes itself.
+    """
+
+    def __init__(self, layout: Layout) -> None:
+        self.layout = layout
+        self.watched = False
+        self.progress: Progress | None = None
+        self.ready = threading.Event()
+        self._folder = layout.cache_dir / "index"
+        self._lock = threading.RLock()
+        self._catalog: Catalog | None = None
+        self._dirty: set[str] = set()
+        self._behind = 0
+        self._notice = ""
+        self._failure: VaultEmptied | None = None
+
+    # Opening, damage, closing
+
+    def _open(self) -> None:
+        if self._catalog is not None and not self._catalog.replaced():
+            return
+        self._close()
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        catalog = Catalog(self._folder / "catalog.db", f"{FORMAT} {engine_stamp()}")
+        self._view = View(catalog, self._folder)
+        self._links = Links(catalog, self._view)
+        self._updater = Updater(self.layout, catalog, self._folder, self._lock)
+        self._catalog = catalog
+
+    def _close(self) -> None:
+        if self._catalog is not None:
+            self._catalog.close()
+            self._view.close()
+            self._catalog = None
+
+    def close(self) -> None:
+        """Close the files of the index."""
+        with self._lock:
+            self._close()
+
+    def repair(self, damage: Exception) -> None:
+        """Drop a damaged index, so that the next look builds it anew."""
+        if isinstance(damage, sqlite3.OperationalError) and "locked" in str(damage):
+            raise damage
+        log.warning("The index is damaged and is built anew: %s", damage)
+        with self._lock:
+            self._close()
+            shutil.rmtree(self._folder, ignore_errors=True)
+            self._notice = "The index was damaged and has been built anew."
+            self.ready.clear()
+
+    def ask(self, question: Callable[[], Answer]) -> Answer:
+        """Answer a question on an index that has caught up; a damaged one is built anew first.
+
+        Raises `VaultEmptied` when all notes have vanished at once.
+        """
+        for attempt in (1, 2):
+            if self.watched:
+                self.ready.wait(PATIENCE)
+            with self._lock:
+                try:
+                    self._catch_up()
+                    return question()
+                except (DamagedIndex, sqlite3.DatabaseError) as damage:
+                    if attempt == 2:
+                        raise
+                    self.repair(damage)
+        raise AssertionError("unreachable")
+
+    # Keeping up
+
+    def _catch_up(self) -> None:
+        self._open()
+        self._view.refresh()
+        if not self._view.intact():
+            raise DamagedIndex("a segment file was changed or removed")
+        if self._failure:
+            raise self._failure
+        if not self.watched:
+            self.look()
+        elif self._dirty and len(self._dirty) < BULK:
+            self.absorb()
+
+    def look(self) -> None:
+        """Compare all files with the index and bring in what differs."""
+        diff = self._compare()
+        if len(diff.changed) >= BULK:
+            self._build()
+        elif diff.changed or diff.removed:
+            self._bring_in(diff)
+        self.ready.set()
+
+    def _compare(self) -> Diff:
+        entries = list(self.layout.walk())
+        with self._lock:
+            self._open()
+            self._view.refresh()
+            diff = compare(entries, self._view)
+            known = len(self._view.rows)
+        self._failure = None
+        if known and not diff.notes:
+            self._failure = VaultEmptied(str(self.layout.root), known)
+            raise self._failure
+        return diff
+
+    def _bring_in(self, diff: Diff) -> None:
+        self._dirty.update(self._updater.update(diff.changed, diff.removed))
+        with self._lock:
+            self._view.reload()
+
+    def _build(self) -> None:
+        """Bring in many notes, batch by batch, unless another process is already at it."""
+        try:
+            with self._build_lock(PATIENCE):
+                diff = self._compare()
+                self._bring_in_batches(diff)
+                self._behind = 0
+                self._updater.tidy()
+        except Timeout:
+            self._behind = len(self._compare().changed)
+
+    def _build_lock(self, seconds: float) -> FileLock:
+        locks = self.layout.cache_dir / "locks"
+        locks.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return FileLock(locks / "build.lock", timeout=seconds, poll_interval=0.02)
+
+    def _bring_in_batches(self, diff: Diff) -> None:
+        done, total = 0, len(diff.changed)
+        sizes = iter(BATCHES)
+        size = next(sizes)
+        while done < total:
+            self._behind = total - done
+            batch = diff.changed[done : done + size]
+            self._bring_in(Diff(batch, diff.removed if done == 0 else (), diff.notes))
+            done += len(batch)
+            size = next(sizes, size)
+            if self.progress:
+                self.progress(done, total)
+
+    def mark(self, paths: Iterable[str]) -> None:
+        """Note paths that may have changed; the next question looks at them."""
+        self._dirty.update(paths)
+
+    def marked(self) -> int:
+        """How many paths are marked."""
+        return len(self._dirty)
+
+    def absorb(self) -> None:
+        """Bring in the marked paths."""
+        paths, self._dirty = self._dirty, set()
+        self.touched(paths)
+
+    def touched(self, paths: Iterable[str]) -> None:
+        """Look at some paths now: notes that were written, moved or removed."""
+        entries = {path: entry_of(self.layout, path) for path in paths}
+        changed = tuple(entry for entry in entries.values() if entry is not None)
+        removed = tuple(path for path, entry in entries.items() if entry is None)
+        with self._lock:
+            self._open()
+            self._bring_in(Diff(changed, removed, 0))
+
+    def tidy(self) -> None:
+        """Tidy the index unless another process is at it; for quiet moments."""
+        if self._catalog is None:
+            return
+        with contextlib.suppress(Timeout), self._build_lock(0):
+            self._updater.tidy()
+
+    def refresh(self, *, rebuild: bool = False) -> Freshness:
+        """Bring the whole index up to the files before returning; `rebuild` starts from nothing.
+
+        Raises `VaultEmptied` when the vault held notes and now holds none, unless `rebuild`.
+        """
+        if rebuild:
+            with self._lock, self._build_lock(60):
+                self._close()
+                shutil.rmtree(self._folder, ignore_errors=True)
+        return self.ask(self._refreshed)
+
+    def _refreshed(self) -> Freshness:
+        self.look()
+        return self.freshness()
+
+    # Reading; only inside a question
+
+    def freshness(self) -> Freshness:
+        """How far the index is. A repair is told of once."""
+        notice, self._notice = self._notice, ""
+        behind = max(self._behind, len(self._dirty))
+        if self.watched and not self.ready.is_set():
+            behind = max(behind, 1)
+        return Freshness(len(self._view.rows), behind, notice)
+
+    def row(self, path: str) -> Row | None:
+        """What the index knows of the note at a path."""
+        return self._view.row(path)
+
+    def rows(self, scope: Scope) -> list[Row]:
+        """The notes of a scope, by path."""
+        numbers = self._view.within(scope)
+        return sorted((self._view.rows[n] for n in numbers), key=lambda row: row.path)
+
+    def resolver(self) -> Resolver:
+        """The names by which notes are found."""
+        return self._links.resolver()
+
+    def graph(self) -> LinkGraph:
+        """The link graph, up to date."""
+        return self._links.graph()
+
+    def idf(self, term: str) -> float:
+        """Inverse document frequency of an index term over the notes of the vault."""
+        return idf(self._view, term)
+
+    def problems(self) -> list[tuple[str, Problem]]:
+        """The notes that cannot be used as they are, by path."""
+        rows = sorted(self._view.rows.values(), key=lambda row: row.path)
+        return [(row.path, Problem(*json.loads(row.problem))) for row in rows if row.problem]
+
+    def find(self, text: str, scope: Scope, limit: int) -> Found:
+        """Return the best passages for a question in plain text, cut out of the files."""
+        query = query_terms(text)
+        if not query:
+            return Found((), 0, "only_stop_words" if only_stop_words(text) else "no_terms")
+        for _ in range(3):
+            ranking = rank(self._view, query, self._view.within(scope), limit)
+            hits, stale = self._cut(ranking.hits)
+            if not stale:
+                break
+            self.touched(stale)
+        return Found(tuple(hits), ranking.notes)
+
+    def parts(self, row: Row) -> list[Hit]:
+        """All passages of a note as they stand in its file, unranked; empty when it has changed."""
+        passages = self._view.parts([row.number]).get(row.number, ())
+        ranked = [Ranked(0.0, row.number, at) for at in range(1, len(passages) + 1)]
+        return self._cut(ranked)[0]
+
+    def _cut(self, ranked: Sequence[Ranked]) -> tuple[list[Hit], set[str]]:
+        parts = self._view.parts(list({hit.note for hit in ranked}))
+        texts: dict[int, str | None] = {}
+        hits, stale = [], set()
+        today = datetime.now(UTC).date().isoformat()
+        for hit in ranked:
+            row = self._view.rows[hit.note]
+            if hit.note not in texts:
+                texts[hit.note] = self._text(row)
+            text = texts[hit.note]
+            if text is None:
+                stale.add(row.path)
+                continue
+            passage = parts[hit.note][hit.part - 1] if hit.part else None
+            if passage and passage.expires and passage.expires < today:
+                continue
+            shown = readable(text[passage.start : passage.end]) if passage else ""
+            hits.append(Hit(row, hit.part, passage, shown, hit.score))
+        return hits, stale
+
+    def _text(self, row: Row) -> str | None:
+        """The note's text, or `None` when it is not the text that was indexed."""
+        try:
+            data = self.layout.absolute(row.path).read_bytes()
+        except OSError:
+            return None
+        source = Source.parse(data)
+        return source.text if source.token == row.token else None
+

@@ -1,0 +1,91 @@
+"""Watching a vault for changes: which notes may have changed, told to the keeper.
+
+Events are hints only; what a path is now is read from disk. Everything that an event cannot
+tell exactly (folders that move, lost events) asks for a full look.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import PurePath
+from typing import TYPE_CHECKING
+
+from watchdog.events import (
+    FileClosedNoWriteEvent,
+    FileOpenedEvent,
+    FileSystemEvent,
+    FileSystemEventHandler,
+)
+
+from ..vault.layout import Layout
+
+if TYPE_CHECKING:
+    from watchdog.observers.api import BaseObserver
+
+Hint = Callable[[str | None], None]
+"""Called with a note's relative path, or `None` for "anything may have changed"."""
+
+
+class _Handler(FileSystemEventHandler):
+    def __init__(self, layout: Layout, hint: Hint) -> None:
+        self._layout, self._hint = layout, hint
+
+    def on_any_event(self, event: FileSystemEvent) -> None:
+        if isinstance(event, FileOpenedEvent | FileClosedNoWriteEvent):
+            return
+        for raw in filter(None, (event.src_path, event.dest_path)):
+            self._hand_on(os.fsdecode(raw), event.is_directory, event.event_type)
+
+    def _hand_on(self, path: str, folder: bool, kind: str) -> None:
+        try:
+            relative = PurePath(path).relative_to(self._layout.root).as_posix()
+        except ValueError:
+            return
+        if folder:
+            if kind != "modified" and not self._layout.ignored(relative):
+                self._hint(None)
+        elif self._layout.is_note(relative):
+            self._hint(relative)
+
+
+class Watcher:
+    """One running observer on a vault, native or polling."""
+
+    def __init__(self, layout: Layout, hint: Hint) -> None:
+        self._layout, self._hint = layout, hint
+        self._observer: BaseObserver | None = None
+
+    def start(self) -> None:
+        """Start watching. Raises `OSError` when the system grants no more watches."""
+        self._observer = self._make()
+        self._observer.schedule(
+            _Handler(self._layout, self._hint), str(self._layout.root), recursive=True
+        )
+        self._observer.start()
+
+    def _make(self) -> BaseObserver:
+        settings = self._layout.settings
+        if settings.watch == "polling":
+            from watchdog.observers.polling import PollingObserver
+
+            return PollingObserver(timeout=settings.poll_seconds)
+        from watchdog.observers import Observer
+
+        return Observer()
+
+    def alive(self) -> bool:
+        """Say whether the observer and its emitters still run."""
+        observer = self._observer
+        return (
+            observer is not None
+            and observer.is_alive()
+            and all(emitter.is_alive() for emitter in observer.emitters)
+        )
+
+    def stop(self) -> None:
+        """Stop watching; does nothing when it does not run."""
+        if self._observer is not None and self._observer.is_alive():
+            self._observer.stop()
+            self._observer.join(2)
+        self._observer = None

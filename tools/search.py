@@ -1,0 +1,140 @@
+"""Ranked passages for a question in plain text, memory included."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Literal
+
+from ..indexer.analysis import terms
+from ..indexer.catalog import Names
+from ..indexer.index import Found, Hit
+from ..indexer.view import Scope
+from ..vault.categories import category_key
+from ..vault.memory import observation_text
+from .answers import NoteClass, Passage, SearchAnswer
+from .vault import Vault
+
+SNIPPET = 320
+"""Characters of a snippet at most."""
+
+HINTS: dict[str, str] = {
+    "only_stop_words": "The words of the query are too common to search for; add a rarer one.",
+    "no_terms": "The query has no words to search for.",
+}
+
+FIRST_VERSION = 1
+"""The version of an observation that no tool has replaced yet."""
+
+
+def search(
+    vault: Vault,
+    query: str,
+    project: str | None = None,
+    note_class: NoteClass | None = None,
+    category: str | None = None,
+    limit: int = 20,
+) -> SearchAnswer:
+    """Return the passages that answer `query` best, observations of memory included.
+
+    The query is plain text in any language: no character in it can raise an error. `project`,
+    `note_class` and `category` narrow; a name that nothing answers to finds nothing.
+    """
+    return vault.index.ask(lambda: _search(vault, query, project, note_class, category, limit))
+
+
+def _search(
+    vault: Vault,
+    query: str,
+    project: str | None,
+    note_class: NoteClass | None,
+    category: str | None,
+    limit: int,
+) -> SearchAnswer:
+    scope = Scope(
+        project=known_project(vault, project),
+        note_class=note_class,
+        category=category_key(category) if category else None,
+    )
+    found = vault.index.find(query, scope, limit)
+    return SearchAnswer(
+        results=tuple(_passage(hit, query) for hit in found.hits),
+        total=found.notes,
+        more=found.notes > len({hit.row.number for hit in found.hits}),
+        index=vault.index_state(),
+        hint=hint_of(found),
+    )
+
+
+def known_project(vault: Vault, project: str | None) -> str | None:
+    """The spelling of a project on disk; an unknown one stays as it is and holds nothing."""
+    if project is None:
+        return None
+    return vault.layout.project_spelling(project) or project
+
+
+def hint_of(found: Found) -> str | None:
+    """Why nothing was found, where the query itself is the reason."""
+    return HINTS[found.hint] if found.hint else None
+
+
+def date_of(mtime_ns: int) -> str:
+    """A file time as an ISO 8601 moment in UTC, to the second."""
+    return datetime.fromtimestamp(mtime_ns / 1e9, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def shown(hit: Hit) -> str:
+    """The words of a hit: an observation without its marker, fields and id; else the text."""
+    if hit.passage is not None and hit.passage.is_observation:
+        return observation_text(hit.text)
+    return hit.text
+
+
+def _passage(hit: Hit, query: str) -> Passage:
+    row, passage = hit.row, hit.passage
+    memory = row.note_class == "agent-memory"
+    return Passage(
+        note_id=row.id,
+        observation_id=(passage.observation or None) if passage else None,
+        title=row.title,
+        heading=(passage.heading or None) if passage else None,
+        snippet=snippet(shown(hit), query),
+        path=row.path,
+        score=round(hit.score, 4),
+        note_class=row.note_class,
+        category=row.category if memory else None,
+        project=row.project or None,
+        tags=Names.parse(row.names).tags,
+        origin=origin_of(hit),
+        version=FIRST_VERSION,
+        modified_at=date_of(row.mtime_ns),
+        muted=True if row.muted else None,
+        conflict_copy=True if row.conflict_copy else None,
+    )
+
+
+def origin_of(hit: Hit) -> Literal["owner", "agent", "untrusted", "system"]:
+    """Whose words a hit is: the owner's, unless an observation says otherwise."""
+    origin = hit.passage.origin if hit.passage else "owner"
+    return origin if origin in ("agent", "untrusted", "system") else "owner"  # type: ignore[return-value]
+
+
+def snippet(text: str, query: str) -> str:
+    """Cut a text to the part around the first word that the query asks for."""
+    flat = " ".join(text.split())
+    if len(flat) <= SNIPPET:
+        return flat
+    start = _first_match(flat, query)
+    start = flat.rfind(" ", 0, max(start - SNIPPET // 4, 1)) + 1
+    end = flat.rfind(" ", start + SNIPPET // 2, start + SNIPPET)
+    end = end if end > start else start + SNIPPET
+    return f"{'…' if start else ''}{flat[start:end]}{'…' if end < len(flat) else ''}"
+
+
+def _first_match(flat: str, query: str) -> int:
+    wanted = set(terms(query))
+    at = 0
+    for word in flat.split(" "):
+        if not wanted.isdisjoint(terms(word)):
+            return at
+        at += len(word) + 1
+    return 0
