@@ -72,6 +72,12 @@ class Source:
         return "\r\n" if end > 0 and self.text[end - 1] == "\r" else "\n"
 
     @property
+    def undecoded(self) -> int | None:
+        """The offset of the first byte that is not UTF-8; None when all of them are."""
+        found = None if self.text.isascii() else _SURROGATE.search(self.text)
+        return found.start() if found else None
+
+    @property
     def body_text(self) -> str:
         """Everything after the frontmatter, as it is on disk."""
         return self.text[self.body :]

@@ -96,6 +96,11 @@ def test_ix_18_bytes_that_are_not_utf_8_are_shown_as_replacement_characters():
     assert readable(source.text) == "caf\ufffd pepper\n"
     assert len(readable(source.text)) == len(source.text)
     assert readable("plain") == "plain"
+    assert source.undecoded == 3
+
+
+def test_text_that_is_utf_8_has_nothing_undecoded():
+    assert Source.parse("café \U0001f331\0".encode()).undecoded is None
 
 
 def test_a_long_text_of_open_fences_is_split_at_once():
