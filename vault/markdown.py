@@ -1,0 +1,314 @@
+"""The structure of a note's body: headings, links, tags, list items, block ids.
+
+markdown-it-py finds the blocks; `inline` reads their text. Offsets count characters of the
+body as it is on disk, whatever its line ends; lines are 0-based.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from markdown_it import MarkdownIt
+from markdown_it.rules_block import StateBlock, reference
+from markdown_it.token import Token
+
+from .inline import InlineReader, Link, LinkKind, block_id, shown
+from .source import readable
+
+__all__ = ["Heading", "Item", "Link", "LinkKind", "Structure", "parse", "section"]
+
+Span = tuple[int, int]
+
+# Deeper quotes and lists are passed over: the block parser recurses, and nobody reads them.
+_MAX_NESTING = 64
+_LONGEST_HEADING = 1000
+
+_OPENS_BLOCK = frozenset("#>-+*_<`~[0123456789")
+_ENDS_PARAGRAPH = _OPENS_BLOCK - {"["}
+_TABLE_RULE = frozenset("|-:")
+_LINE_END = re.compile(r"\r\n?|\n")
+_INLINE_MARKS = re.compile(r"[\\`*_\[\]<>&~^]")
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading that is not inside a quote or a list.
+
+    `text` is what a reader sees, `raw` what is written after the hashes; `start` and `end` span
+    the heading's lines without the last line end.
+    """
+
+    level: int
+    text: str
+    raw: str
+    line: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A list item of a top-level list.
+
+    The span runs from the marker to the end of the item's last line, without its line end.
+    `indent` is the column at which its content starts. `paragraphs` are the spans of its own
+    paragraphs and headings, without those of nested blocks.
+    """
+
+    start: int
+    end: int
+    line: int
+    marker: str
+    indent: int
+    paragraphs: tuple[Span, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Structure:
+    """What one parse finds in a body. `tags` are without `#`, each once, in order.
+
+    `blocks` maps a block id to its line; `fences` are the spans of fenced and indented code.
+    """
+
+    headings: tuple[Heading, ...] = ()
+    links: tuple[Link, ...] = ()
+    tags: tuple[str, ...] = ()
+    items: tuple[Item, ...] = ()
+    blocks: Mapping[str, int] = field(default_factory=dict)
+    fences: tuple[Span, ...] = ()
+
+
+def _table_below(state: StateBlock, line: int) -> bool:
+    below = line + 1
+    if below >= state.lineMax:
+        return False
+    first = state.bMarks[below] + state.tShift[below]
+    return first < state.eMarks[below] and state.src[first] in _TABLE_RULE
+
+
+def _underlines(state: StateBlock, line: int, mark: str) -> bool:
+    """Whether the line is a setext underline of this mark."""
+    if mark not in "=-" or state.sCount[line] < state.blkIndent:
+        return False
+    first = state.bMarks[line] + state.tShift[line]
+    return not state.src[first : state.eMarks[line]].rstrip(" \t").strip(mark)
+
+
+def _text_end(state: StateBlock, start: int, end: int) -> tuple[int, str]:
+    """The line after the paragraph that starts here, and the mark that makes it a heading."""
+    interrupts = state.md.block.ruler.getRules("paragraph")
+    for line in range(start + 1, state.lineMax):
+        first = state.bMarks[line] + state.tShift[line]
+        if first >= state.eMarks[line]:
+            return line, ""
+        if state.sCount[line] - state.blkIndent > 3 or state.sCount[line] < 0:
+            continue
+        mark = state.src[first]
+        if _underlines(state, line, mark):
+            return line, mark
+        suspect = mark in _ENDS_PARAGRAPH or _table_below(state, line)
+        if suspect and any(rule(state, line, end, True) for rule in interrupts):
+            return line, ""
+    return max(state.lineMax, start + 1), ""
+
+
+def _text(state: StateBlock, start: int, _end: int, _silent: bool) -> bool:
+    """Block rule: a paragraph or a setext heading.
+
+    It stands for two rules of the library that each walk over every line, and asks what may
+    interrupt a paragraph only where the first character of a line can.
+    """
+    outer, state.parentType = state.parentType, "paragraph"
+    stop, mark = _text_end(state, start, state.lineMax)
+    state.parentType = outer
+    state.line = stop + 1 if mark else stop
+    kind, tag = ("heading", "h1" if mark == "=" else "h2") if mark else ("paragraph", "p")
+    opening = state.push(f"{kind}_open", tag, 1)
+    opening.map = [start, state.line]
+    inline = state.push("inline", "", 0)
+    inline.content = state.getLines(start, stop, state.blkIndent, False).strip()
+    inline.map = [start, stop]
+    inline.children = []
+    state.push(f"{kind}_close", tag, -1)
+    return True
+
+
+def _prose(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    """Block rule, tried first: text whose first character can open nothing else."""
+    if state.is_code_block(start):
+        return False
+    first = state.bMarks[start] + state.tShift[start]
+    if state.src[first] in _OPENS_BLOCK and not state.src.startswith(("[[", "[^"), first):
+        return False
+    return not _table_below(state, start) and _text(state, start, end, silent)
+
+
+def _definition(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    """Block rule: a link definition. A footnote looks like one, but its text is text."""
+    first = state.bMarks[start] + state.tShift[start]
+    return not state.src.startswith("[^", first) and reference(state, start, end, silent)
+
+
+def _block_parser() -> MarkdownIt:
+    parser = MarkdownIt("zero", {"maxNesting": _MAX_NESTING})
+    parser.enable(["table", "code", "fence", "blockquote", "hr", "list"])
+    parser.enable(["reference", "html_block", "heading"])
+    parser.disable("paragraph")
+    parser.core.ruler.enableOnly(["normalize", "block"])
+    parser.block.ruler.before("table", "prose", _prose)
+    parser.block.ruler.at("reference", _definition)
+    parser.block.ruler.push("text", _text)
+    return parser
+
+
+_BLOCKS = _block_parser()
+_INLINE = MarkdownIt("commonmark")
+
+
+def _plain(raw: str) -> str:
+    """A heading's text as a reader sees it."""
+    identifier = block_id(raw)
+    text = raw[: raw.rindex("^")].rstrip() if identifier else raw
+    if len(text) > _LONGEST_HEADING or not _INLINE_MARKS.search(text):
+        return " ".join(text.split())
+    tokens = _INLINE.parseInline(shown(text))[0].children or []
+    kept = (" " if t.type == "softbreak" else t.content for t in tokens if t.type != "html_inline")
+    return " ".join("".join(kept).split())
+
+
+class _Lines:
+    """Where each line starts and ends."""
+
+    def __init__(self, body: str) -> None:
+        self._body = body
+        self._starts = [0]
+        self._starts += [found.end() for found in _LINE_END.finditer(body)]
+
+    def start(self, line: int) -> int:
+        return self._starts[line] if line < len(self._starts) else len(self._body)
+
+    def end(self, line: int) -> int:
+        """The end of a line without its line end."""
+        following = self.start(line + 1)
+        if line + 1 < len(self._starts):
+            following -= 1
+            if self._body[following - 1 : following + 1] == "\r\n":
+                following -= 1
+        return following
+
+    def blank(self, line: int) -> bool:
+        return not self._body[self.start(line) : self.end(line)].strip(" \t")
+
+    def span(self, token: Token) -> Span:
+        """The span of a block, without blank lines at its end."""
+        first, after = token.map or (0, 1)
+        last = after - 1
+        while last > first and self.blank(last):
+            last -= 1
+        return self.start(first), self.end(last)
+
+
+def _content_column(line: str, marker_end: int) -> int:
+    """The column at which a list item's content starts (tabs stop at every fourth)."""
+    marker_column = len(line[:marker_end])
+    column = marker_column
+    for position in range(marker_end, len(line)):
+        if line[position] == "\t":
+            column += 4 - column % 4
+        elif line[position] == " ":
+            column += 1
+        else:
+            return column if column - marker_column <= 4 else marker_column + 1
+    return marker_column + 1
+
+
+class _Walk:
+    """Turns the block tokens of one body into a `Structure`."""
+
+    def __init__(self, body: str, definitions: Mapping[str, Mapping[str, str]]) -> None:
+        self._body = body
+        self._lines = _Lines(body)
+        self._reader = InlineReader({label: one["href"] for label, one in definitions.items()})
+        self._headings: list[Heading] = []
+        self._items: list[Item] = []
+        self._fences: list[Span] = []
+        self._blocks: dict[str, int] = {}
+        self._item: Token | None = None
+        self._paragraphs: list[Span] = []
+
+    def structure(self, tokens: list[Token]) -> Structure:
+        for index, token in enumerate(tokens):
+            match token.type:
+                case "inline":
+                    self._text(token, tokens[index - 1])
+                case "fence" | "code_block":
+                    self._fences.append(self._lines.span(token))
+                case "list_item_open" if token.level == 1:
+                    self._item, self._paragraphs = token, []
+                case "list_item_close" if token.level == 1 and self._item:
+                    self._items.append(self._item_of(self._item))
+        tags: dict[str, str] = {}
+        for tag in self._reader.tags:
+            tags.setdefault(tag.casefold(), tag)
+        return Structure(
+            headings=tuple(self._headings),
+            links=tuple(self._reader.links),
+            tags=tuple(tags.values()),
+            items=tuple(self._items),
+            blocks=self._blocks,
+            fences=tuple(self._fences),
+        )
+
+    def _text(self, token: Token, block: Token) -> None:
+        first, after = token.map or (0, 1)
+        self._reader.read(token.content, first)
+        if block.type == "heading_open" and block.level == 0:
+            self._headings.append(self._heading_of(token, block))
+        if block.type in ("heading_open", "paragraph_open"):
+            if identifier := block_id(token.content):
+                self._blocks.setdefault(identifier, after - 1)
+            if block.level == 2:
+                self._paragraphs.append(self._lines.span(block))
+
+    def _heading_of(self, token: Token, block: Token) -> Heading:
+        start, end = self._lines.span(block)
+        line = block.map[0] if block.map else 0
+        raw = token.content
+        return Heading(int(block.tag[1]), _plain(raw), raw, line, start, end)
+
+    def _item_of(self, token: Token) -> Item:
+        line = token.map[0] if token.map else 0
+        first, end = self._lines.span(token)
+        text = self._body[first : self._lines.end(line)]
+        marker = token.info + token.markup
+        column = len(text) - len(text.lstrip(" "))
+        return Item(
+            start=first + column,
+            end=end,
+            line=line,
+            marker=marker,
+            indent=_content_column(text, column + len(marker)),
+            paragraphs=tuple(self._paragraphs),
+        )
+
+
+def parse(body: str) -> Structure:
+    """Find the structure of a body, that is a note's text without its frontmatter.
+
+    Any text is accepted. Links and tags in code, HTML blocks and comments do not count.
+    """
+    definitions: dict[str, Any] = {}
+    tokens = _BLOCKS.parse(readable(body), definitions)
+    return _Walk(body, definitions.get("references", {})).structure(tokens)
+
+
+def section(structure: Structure, body: str, heading: Heading) -> Span:
+    """The span below a heading: up to the next heading of its level or a higher one."""
+    start = heading.end
+    found = _LINE_END.match(body, start)
+    following = (h for h in structure.headings if h.start > heading.start)
+    end = next((h.start for h in following if h.level <= heading.level), len(body))
+    return (found.end() if found else start), end
