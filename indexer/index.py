@@ -328,16 +328,19 @@ class Index:
         today = datetime.now(UTC).date().isoformat()
         for hit in ranked:
             row = self._view.rows[hit.note]
+            if not hit.part:
+                hits.append(Hit(row, 0, None, "", hit.score))
+                continue
             if hit.note not in texts:
                 texts[hit.note] = self._text(row)
             text = texts[hit.note]
             if text is None:
                 stale.add(row.path)
                 continue
-            passage = parts[hit.note][hit.part - 1] if hit.part else None
-            if passage and passage.expires and passage.expires < today:
+            passage = parts[hit.note][hit.part - 1]
+            if passage.expires and passage.expires < today:
                 continue
-            shown = readable(text[passage.start : passage.end]) if passage else ""
+            shown = readable(text[passage.start : passage.end])
             hits.append(Hit(row, hit.part, passage, shown, hit.score))
         return hits, stale
 

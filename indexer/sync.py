@@ -12,16 +12,17 @@ import json
 import logging
 import secrets
 import shutil
+import stat
 import time
 from collections.abc import Container, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 
-from ..vault.errors import NoteNotFound
+from ..vault.errors import NoteNotFound, PathRefused
 from ..vault.layout import Entry, Layout
-from ..vault.note import Note, parse_note
-from ..vault.source import token_of
+from ..vault.note import Note, read_note
+from ..vault.paths import NOTE_ENDING
 from .catalog import PENDING, Catalog, Docs, Names, Row
 from .passages import Document, documents, passages
 from .segments import Segment, SegmentStamp, merge_segments, write_segment
@@ -78,12 +79,22 @@ def compare(entries: Iterable[Entry], view: View) -> Diff:
 
 
 def entry_of(layout: Layout, path: str) -> Entry | None:
-    """Look at one file; `None` when it is gone or is no note of this vault."""
+    """Look at one file as a walk would; `None` when it is gone or is no note of this vault."""
+    if not is_note(layout, path):
+        return None
+    file = layout.root / path
     try:
-        found = layout.absolute(path).stat()
-    except (FileNotFoundError, NotADirectoryError):
+        found = file.lstat()
+        if not stat.S_ISREG(found.st_mode) or layout.absolute(path) != file:
+            return None
+    except (FileNotFoundError, NotADirectoryError, PathRefused):
         return None
     return Entry(path, found.st_size, found.st_mtime_ns, found.st_ino)
+
+
+def is_note(layout: Layout, path: str) -> bool:
+    """Say whether a path is one that a note may have: its ending, and not ignored."""
+    return path[-3:].lower() == NOTE_ENDING and not layout.ignored(path)
 
 
 def has_own_id(row: Row) -> bool:
@@ -110,7 +121,7 @@ class Updater:
         for entry in entries:
             try:
                 prepared.append(prepare(self._layout, entry))
-            except NoteNotFound:
+            except (NoteNotFound, PathRefused):
                 continue
             except Exception as failure:  # One note must never take down the rest.
                 log.exception("Indexing %s failed", entry.path)
@@ -243,22 +254,15 @@ class Updater:
 
 def prepare(layout: Layout, entry: Entry) -> Prepared:
     """Read one note and work out everything that the index keeps of it."""
-    try:
-        data = layout.absolute(entry.path).read_bytes()
-    except (FileNotFoundError, NotADirectoryError, IsADirectoryError) as missing:
-        raise NoteNotFound(entry.path) from missing
-    except OSError as failure:
-        return _failed(layout, entry, failure)
-    note = parse_note(layout, entry.path, data)
+    note = read_note(layout, entry.path)
     parts = passages(note)
     indexed = documents(note, parts)
-    return Prepared(entry, _row(note, entry, data, parts, indexed), indexed)
+    return Prepared(entry, _row(note, entry, parts, indexed), indexed)
 
 
 def _row(
     note: Note,
     entry: Entry,
-    data: bytes,
     parts: Sequence[object],
     indexed: Sequence[Document],
 ) -> Row:
@@ -271,7 +275,7 @@ def _row(
         size=-1 if racy else entry.size,
         mtime_ns=entry.mtime_ns,
         inode=entry.inode,
-        token=token_of(data),
+        token=note.source.token,
         id=note.id,
         title=note.title,
         note_class=place.note_class,

@@ -19,6 +19,7 @@ from watchdog.events import (
 )
 
 from ..vault.layout import Layout
+from .sync import is_note
 
 if TYPE_CHECKING:
     from watchdog.observers.api import BaseObserver
@@ -45,7 +46,7 @@ class _Handler(FileSystemEventHandler):
         if folder:
             if kind != "modified" and not self._layout.ignored(relative):
                 self._hint(None)
-        elif self._layout.is_note(relative):
+        elif is_note(self._layout, relative):
             self._hint(relative)
 
 

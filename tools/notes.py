@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Literal
 
 from ..indexer.catalog import Names, Row
+from ..indexer.sync import is_note
 from ..indexer.view import Scope
 from ..vault import edit
 from ..vault.errors import (
@@ -22,7 +23,7 @@ from ..vault.frontmatter import quote
 from ..vault.ids import new_id
 from ..vault.markdown import section as section_span
 from ..vault.memory import observations
-from ..vault.note import Note, parse_note
+from ..vault.note import Note, parse_note, read_note
 from ..vault.paths import note_file_name, safe_relative, twin
 from ..vault.source import Source, readable
 from .answers import (
@@ -37,7 +38,8 @@ from .answers import (
     NoteList,
     ObservationOut,
 )
-from .remember import _checked_tag
+from .places import project_name
+from .remember import checked_tag
 from .search import date_of, known_project
 from .vault import Vault
 
@@ -83,14 +85,14 @@ def create_note(
     Raises `NoteExists` when the path or the title is taken in that project, and `PathRefused`
     for a title or folder that is no plain name.
     """
-    name = vault.layout.project_name(project)
+    name = project_name(vault.layout, project)
     parent = f"{vault.settings.projects_folder}/{name}"
     if folder:
         parent = f"{parent}/{safe_relative(folder, 'folder')}"
     path = f"{parent}/{note_file_name(title)}"
     if vault.layout.place(path).note_class != "user-doc":
         raise PathRefused(folder or "", "that folder holds memory, which has tools of its own")
-    source = _new_source(title, _checked_body(body), tuple(map(_checked_tag, tags)))
+    source = _new_source(title, _checked_body(body), tuple(map(checked_tag, tags)))
     return vault.index.ask(lambda: _create(vault, name, path, title, source))
 
 
@@ -113,7 +115,7 @@ def edit_note(
     change = _change(mode, _checked_body(content), find, section)
     row = vault.index.ask(lambda: resolve(vault, ref))
     with vault.store.transaction(row.path):
-        before = parse_note(vault.layout, row.path, vault.store.read(row.path))
+        before = read_note(vault.layout, row.path)
         _refuse_unusable(before, version_token)
         after = change(before.source, row.path)
         changed = after.data != before.source.data
@@ -173,7 +175,7 @@ def split_ref(ref: str) -> tuple[str, str]:
 
 def _get(vault: Vault, ref: str) -> NoteAnswer:
     row = resolve(vault, ref)
-    note = parse_note(vault.layout, row.path, vault.store.read(row.path))
+    note = read_note(vault.layout, row.path)
     part = split_ref(ref)[1]
     start, end = _span(note, part)
     content = readable(note.source.text[start:end])
@@ -261,10 +263,10 @@ def missing_part(
     """Say what a link misses: the note, or the heading or block in it."""
     if path is None:
         return "note"
-    if not anchor or not vault.layout.is_note(path):
+    if not anchor or not is_note(vault.layout, path):
         return None
     try:
-        note = parse_note(vault.layout, path, vault.store.read(path))
+        note = read_note(vault.layout, path)
     except NoteNotFound:
         return "note"
     if anchor.startswith("^"):

@@ -28,9 +28,10 @@ from ..vault.memory import (
     observations,
     stamp_id,
 )
-from ..vault.note import Note, parse_note
+from ..vault.note import Note, parse_note, read_note
 from ..vault.source import Source
 from .answers import MemoryType, Remembered, Similar
+from .places import memory_folder, project_name
 from .search import FIRST_VERSION, shown
 from .similarity import compare
 from .vault import Vault
@@ -86,7 +87,7 @@ def remember_about_project(
 
     A project is a folder under `projects/`; a new name makes a new one.
     """
-    name = vault.layout.project_name(project)
+    name = project_name(vault.layout, project)
     candidate = _check(vault, observation, summary, type, tags, derived_from, expires)
     return _remember(vault, name, category, candidate)
 
@@ -111,7 +112,7 @@ def _check(
     }
     return Candidate(
         text=canonical(observation),
-        tags=tuple(map(_checked_tag, tags)),
+        tags=tuple(map(checked_tag, tags)),
         fields={key: value for key, value in fields.items() if value},
         summary=_checked_summary(summary) if summary else None,
     )
@@ -137,7 +138,8 @@ def _checked_reference(text: str) -> str:
     return text
 
 
-def _checked_tag(text: str) -> str:
+def checked_tag(text: str) -> str:
+    """Return a tag without its `#`. Raises `InvalidArgument` when it is none."""
     tag = text.removeprefix("#")
     if not TAG.fullmatch(tag) or len(tag) > 100:
         raise InvalidArgument("tags", f"{text!r} is not a tag: letters, digits, _ - / only")
@@ -187,8 +189,7 @@ def _look(vault: Vault, project: str | None, category: str, candidate: Candidate
     notes = [row for row in vault.index.rows(scope) if (row.project or None) == project]
     label = check_label(category, tuple(dict.fromkeys(row.category for row in notes)))
     key = category_key(label)
-    folder = vault.layout.memory_folder(project)
-    path = f"{folder}/{file_name(label)}"
+    path = f"{memory_folder(vault.layout, project)}/{file_name(label)}"
     for row in notes:
         if category_key(row.category) == key and not row.conflict_copy:
             label, path = row.category, row.path
@@ -222,7 +223,7 @@ def _similar(
 
 
 def _known(vault: Vault, found: Found, known: Similar) -> Remembered:
-    note = parse_note(vault.layout, known.path, vault.store.read(known.path))
+    note = read_note(vault.layout, known.path)
     return Remembered(
         outcome="skipped",
         note_id=known.note_id,
@@ -261,7 +262,7 @@ def _write(vault: Vault, found: Found, candidate: Candidate) -> Remembered:
 
 def _present(vault: Vault, path: str) -> Note | None:
     try:
-        note = parse_note(vault.layout, path, vault.store.read(path))
+        note = read_note(vault.layout, path)
     except NoteNotFound:
         return None
     if note.problem is not None and note.problem.kind != "encoding":

@@ -12,6 +12,7 @@ from ..indexer.view import Scope
 from ..vault.categories import category_key
 from ..vault.memory import observation_text
 from .answers import NoteClass, Passage, SearchAnswer
+from .places import spelling
 from .vault import Vault
 
 SNIPPET = 320
@@ -69,7 +70,7 @@ def known_project(vault: Vault, project: str | None) -> str | None:
     """The spelling of a project on disk; an unknown one stays as it is and holds nothing."""
     if project is None:
         return None
-    return vault.layout.project_spelling(project) or project
+    return spelling(vault.layout, project) or project
 
 
 def hint_of(found: Found) -> str | None:

@@ -9,7 +9,6 @@ from types import TracebackType
 
 from ..indexer.index import Index
 from ..indexer.keeper import Keeper
-from ..vault.errors import VaultNotFound
 from ..vault.layout import Layout, find_vault, open_layout
 from ..vault.settings import Settings
 from ..vault.store import Store
@@ -50,10 +49,7 @@ class Vault:
         `watch` is for long-lived processes: the index is built and kept in the background.
         Raises `VaultNotFound` and `SettingsInvalid`. Opening writes nothing into the vault.
         """
-        place = path or os.environ.get("ZIBALDONE_VAULT") or find_vault(Path.cwd())
-        if place is None:
-            raise VaultNotFound(str(Path.cwd()))
-        layout = open_layout(place)
+        layout = open_layout(path or os.environ.get("ZIBALDONE_VAULT") or find_vault(Path.cwd()))
         vault = cls(layout, Store(layout), Index(layout), caller)
         if watch:
             vault._keeper = Keeper(vault.index)
