@@ -34,6 +34,8 @@ MAX_DEPTH = 32
 Value: TypeAlias = str | bool | int | Sequence[str]
 """What a property can be set to."""
 
+_TAGS = ("tags", "tag")
+_ALIASES = ("aliases", "alias")
 _CORE = "tag:yaml.org,2002:"
 _BOOL = re.compile(r"(?:true|True|TRUE|false|False|FALSE)\Z")
 _NULL = re.compile(r"(?:~|null|Null|NULL|)\Z")
@@ -88,6 +90,8 @@ def read(source: Source) -> tuple[dict[str, object], str | None]:
     if source.yaml is None:
         return {}, None
     block = _block(source)
+    if len(block.encode()) > MAX_BYTES:
+        return {}, f"the frontmatter cannot be read: it is larger than {MAX_BYTES // 1024} KB"
     handler = _Handler()
     try:
         properties, _ = frontmatter.parse(f"---\n{block}---\n", handler=handler)
@@ -109,9 +113,9 @@ def entries(key: str, value: object) -> list[str]:
     if not isinstance(value, str | int):
         return []
     text, name = _as_text(value), key.casefold()
-    if name in ("tags", "tag") and "," not in text:
+    if name in _TAGS and "," not in text:
         return text.split()
-    if name in ("tags", "tag", "aliases", "alias"):
+    if name in _TAGS or name in _ALIASES:
         return [part.strip() for part in text.split(",") if part.strip()]
     return [text] if text.strip() else []
 
@@ -167,6 +171,7 @@ def add_to_list(source: Source, key: str, item: str) -> Source:
     NoteUnusable as `set_property` does, and when the property is a map.
     """
     properties, root = _open(source)
+    key = _spelled(properties, key)
     present = properties.get(key)
     if isinstance(present, dict):
         raise NoteUnusable("", f"its property {key!r} is a map, not a list")
@@ -194,8 +199,6 @@ def _block(source: Source) -> str:
 
 def _compose(block: str) -> yaml.MappingNode | None:
     """The node tree of a block, with the place of each key and value."""
-    if len(block.encode()) > MAX_BYTES:
-        raise yaml.MarkedYAMLError(problem=f"it is larger than {MAX_BYTES // 1024} KB")
     if "&" in block or "*" in block:
         _refuse_references(block)
     root = yaml.compose(block, Loader=_Loader)
@@ -328,11 +331,22 @@ def _open(source: Source) -> tuple[dict[str, object], yaml.MappingNode | None]:
     properties, problem = read(source)
     if problem:
         raise NoteUnusable("", problem)
-    return properties, _compose(_block(source))
+    block = _block(source)
+    try:
+        return properties, _compose(block)
+    except yaml.YAMLError as error:  # python-frontmatter read it with other line ends
+        raise NoteUnusable("", _sentence(error, block)) from error
 
 
 def _find(root: yaml.MappingNode | None, key: str) -> tuple[yaml.Node, yaml.Node] | None:
     return next((pair for pair in root.value if pair[0].value == key), None) if root else None
+
+
+def _spelled(properties: dict[str, object], key: str) -> str:
+    """The key as the block spells it: Obsidian takes `Tags` for `tags`."""
+    if key in properties or key not in _TAGS + _ALIASES:
+        return key
+    return next((name for name in properties if name.casefold() == key), key)
 
 
 def _same(one: dict[str, object], other: dict[str, object]) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import stat
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Literal, TypeAlias
@@ -110,7 +110,7 @@ def _note(layout: Layout, path: str, source: Source, problem: Problem | None) ->
     properties, unusable = frontmatter.read(source)
     body = readable(source.body_text)
     structure = markdown.parse(body)
-    own = {key.casefold(): value for key, value in properties.items()}
+    own = {key.casefold(): value for key, value in properties.items()} | properties
     place = layout.place(path)
     own_id = _text(properties.get("id"))
     title = _title(own, structure, path)
@@ -125,8 +125,8 @@ def _note(layout: Layout, path: str, source: Source, problem: Problem | None) ->
         id=own_id if is_id(own_id) else derived_id(path),
         has_own_id=is_id(own_id),
         title=title,
-        aliases=_distinct(_entries(own, "alias", "aliases")),
-        tags=_distinct([*_entries(own, "tag", "tags"), *structure.tags]),
+        aliases=_distinct(_entries(properties, "alias", "aliases")),
+        tags=_distinct([*_entries(properties, "tag", "tags"), *structure.tags]),
         category=_category(own, place, title),
         summary=_text(own.get("summary")),
         muted=_muted(own, source, unusable),
@@ -189,8 +189,10 @@ def _category(own: Mapping[str, object], place: Place, title: str) -> str:
     return _text(own.get("category")) or title
 
 
-def _entries(own: Mapping[str, object], *keys: str) -> list[str]:
-    return [text for key in keys for text in frontmatter.entries(key, own.get(key))]
+def _entries(properties: Mapping[str, object], *names: str) -> Iterator[str]:
+    for key, value in properties.items():
+        if key.casefold() in names:
+            yield from frontmatter.entries(key, value)
 
 
 def _distinct(texts: Iterable[str]) -> tuple[str, ...]:

@@ -271,6 +271,13 @@ def test_fm_31_comma_text_counts_as_a_list_when_a_tag_is_added():
     }
 
 
+def test_tags_are_added_to_the_list_that_is_there_whatever_its_case():
+    assert add_to_list(note("Tags: [a]\n"), "tags", "b") == note("Tags: [a, b]\n")
+    assert add_to_list(note("Sources: [a]\n"), "sources", "b") == note(
+        "Sources: [a]\nsources: [b]\n"
+    )
+
+
 def test_an_item_cannot_join_a_map():
     with pytest.raises(NoteUnusable, match="map"):
         add_to_list(note("sources: {a: 1}\n"), "sources", "b")
@@ -450,6 +457,13 @@ def test_a_key_that_cannot_change_alone_is_refused(block):
     assert properties(note(block))
     with pytest.raises(NoteUnusable):
         remove_property(note(block), "k")
+
+
+def test_line_ends_count_as_bytes_of_the_block():
+    source = Source.from_text("---\r\na: |\r\n" + " x\r\n" * 15_000 + "---\r\n")
+    assert "larger" in read(source)[1]
+    with pytest.raises(NoteUnusable):
+        set_property(source, "a", "b")
 
 
 def test_a_block_that_would_become_unreadable_is_refused():
