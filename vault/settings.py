@@ -1,0 +1,196 @@
+"""The settings of a vault: `zibaldone.toml` and two environment variables.
+
+Every default works without the file. `ZIBALDONE_STATE_DIR` takes the place of the vault's
+`.zibaldone` folder; `ZIBALDONE_CACHE_DIR` takes the place of the user's cache folder, and
+each vault has a folder of its own in it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import hashlib
+import os
+import re
+import tomllib
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, TypeVar, get_args
+
+import platformdirs
+
+from .errors import PathRefused, SettingsInvalid
+from .paths import check_component, fold_name
+
+SETTINGS_FILE = "zibaldone.toml"
+STATE_FOLDER = ".zibaldone"
+STATE_VARIABLE = "ZIBALDONE_STATE_DIR"
+CACHE_VARIABLE = "ZIBALDONE_CACHE_DIR"
+
+WriteGate = Literal["similar", "always", "off"]
+Watch = Literal["native", "polling", "off"]
+_Choice = TypeVar("_Choice", bound=str)
+
+POLL_SECONDS = (0.05, 3600)
+MAX_SETTINGS_BYTES = 64 * 1024
+
+_NOT_SLUG = re.compile(r"[^a-z0-9]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What the owner may choose.
+
+    `memory_folder` and `projects_folder` are folder names. `ignore` holds glob patterns for
+    relative paths and for names of folders. `write_gate` says when a write by an agent waits
+    for a verdict: on similar memories, always or never. `watch` says how a long-lived process
+    hears of changes, and `poll_seconds` how often a polling one looks.
+    """
+
+    memory_folder: str = "agent-memory"
+    projects_folder: str = "projects"
+    ignore: tuple[str, ...] = ()
+    write_gate: WriteGate = "similar"
+    watch: Watch = "native"
+    poll_seconds: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """Takes values of known types out of a parsed settings file."""
+
+    table: Mapping[str, object]
+    path: str
+
+    def invalid(self, problem: str) -> SettingsInvalid:
+        return SettingsInvalid(self.path, problem)
+
+    def check_keys(self) -> None:
+        known = [field.name for field in dataclasses.fields(Settings)]
+        for key in self.table:
+            if key not in known:
+                near = difflib.get_close_matches(key.lower(), known, n=1, cutoff=0.0)[0]
+                raise self.invalid(f"there is no setting {key!r}; the nearest is {near!r}")
+
+    def folder(self, key: str, default: str) -> str:
+        value = self.table.get(key, default)
+        if not isinstance(value, str):
+            raise self.invalid(f"{key} has to be the name of a folder, in quotes")
+        try:
+            return check_component(value, key)
+        except PathRefused as refused:
+            raise self.invalid(f"{refused.value!r} is not usable: {refused.reason}") from refused
+
+    def patterns(self, key: str) -> tuple[str, ...]:
+        value = self.table.get(key, [])
+        if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
+            raise self.invalid(f"{key} has to be a list of patterns, each in quotes")
+        patterns = tuple(unicodedata.normalize("NFC", each).strip("/") for each in value)
+        if not all(pattern.strip() for pattern in patterns):
+            raise self.invalid(f"{key} holds a blank pattern")
+        return patterns
+
+    def choice(self, key: str, default: _Choice, choices: tuple[_Choice, ...]) -> _Choice:
+        value = self.table.get(key, default)
+        for each in choices:
+            if value == each:
+                return each
+        listed = ", ".join(f'"{each}"' for each in choices)
+        raise self.invalid(f"{key} has to be one of {listed}")
+
+    def seconds(self, key: str, default: float) -> float:
+        value = self.table.get(key, default)
+        shortest, longest = POLL_SECONDS
+        problem = f"{key} has to be a number of seconds from {shortest} to {longest}"
+        # A bool is an int to Python, and no number of seconds to anyone.
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise self.invalid(problem)
+        if not shortest <= value <= longest:
+            raise self.invalid(problem)
+        return float(value)
+
+
+def parse_settings(table: Mapping[str, object], path: str) -> Settings:
+    """Return the settings in a parsed TOML table; `path` names the file in errors.
+
+    Raises SettingsInvalid for an unknown key, a wrong type and a folder name that is unsafe.
+    """
+    reader = _Reader(table, path)
+    reader.check_keys()
+    default = Settings()
+    settings = Settings(
+        memory_folder=reader.folder("memory_folder", default.memory_folder),
+        projects_folder=reader.folder("projects_folder", default.projects_folder),
+        ignore=reader.patterns("ignore"),
+        write_gate=reader.choice("write_gate", default.write_gate, get_args(WriteGate)),
+        watch=reader.choice("watch", default.watch, get_args(Watch)),
+        poll_seconds=reader.seconds("poll_seconds", default.poll_seconds),
+    )
+    if fold_name(settings.memory_folder) == fold_name(settings.projects_folder):
+        raise reader.invalid("memory_folder and projects_folder have to differ")
+    return settings
+
+
+def load_settings(root: Path) -> Settings:
+    """Return the settings of the vault at `root`; the defaults when it has no settings file.
+
+    Raises SettingsInvalid when the file cannot be read or used.
+    """
+    path = root / SETTINGS_FILE
+    if not os.path.lexists(path):
+        return Settings()
+    if not path.is_file():
+        raise SettingsInvalid(str(path), "it is not a regular file")
+    try:
+        with path.open("rb") as file:
+            data = file.read(MAX_SETTINGS_BYTES + 1)
+        if len(data) > MAX_SETTINGS_BYTES:
+            raise SettingsInvalid(str(path), f"it is larger than {MAX_SETTINGS_BYTES} bytes")
+        table = tomllib.loads(data.decode("utf-8-sig"))
+    except OSError as error:
+        raise SettingsInvalid(str(path), error.strerror or str(error)) from error
+    except UnicodeDecodeError as error:
+        raise SettingsInvalid(str(path), "it is not UTF-8 text") from error
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise SettingsInvalid(str(path), f"it is not TOML: {error}") from error
+    return parse_settings(table, str(path))
+
+
+def vault_key(root: Path) -> str:
+    """Return the name of a vault's own folder in the cache: readable, and one per real path."""
+    plain = unicodedata.normalize("NFKD", root.name).encode("ascii", "ignore").decode().lower()
+    slug = _NOT_SLUG.sub("-", plain)[:40].strip("-") or "vault"
+    return f"{slug}-{hashlib.sha256(os.fsencode(root)).hexdigest()[:12]}"
+
+
+def _from_environment(variable: str) -> Path | None:
+    value = os.environ.get(variable)
+    if not value:
+        return None
+    try:
+        return Path(os.path.realpath(Path(value).expanduser()))
+    except (RuntimeError, ValueError) as error:
+        raise SettingsInvalid(variable, f"{value!r} names no folder") from error
+
+
+def state_folder(root: Path) -> Path:
+    """Return where journal, audit and trash of the vault at `root` lie. Creates nothing."""
+    return _from_environment(STATE_VARIABLE) or root / STATE_FOLDER
+
+
+def cache_folder(root: Path) -> Path:
+    """Return where index, catalog and locks of the vault at `root` lie. Creates nothing.
+
+    Raises SettingsInvalid when that would be inside the vault: what a vault carries is never
+    unpickled, and an index is.
+    """
+    base = _from_environment(CACHE_VARIABLE)
+    if base is None:
+        base = platformdirs.user_cache_path("zibaldone", appauthor=False)
+    folder = Path(os.path.realpath(base / vault_key(root)))
+    if folder.is_relative_to(root):
+        problem = f"the cache would lie in the vault, at {folder}; choose a folder outside of it"
+        raise SettingsInvalid(CACHE_VARIABLE, problem)
+    return folder
