@@ -460,7 +460,7 @@ def test_a_key_that_cannot_change_alone_is_refused(block):
 
 
 def test_line_ends_count_as_bytes_of_the_block():
-    source = Source.from_text("---\r\na: |\r\n" + " x\r\n" * 15_000 + "---\r\n")
+    source = Source.from_text("---\r\na: |\r\n" + " x\r\n" * 17_000 + "---\r\n")
     assert "larger" in read(source)[1]
     with pytest.raises(NoteUnusable):
         set_property(source, "a", "b")
