@@ -21,9 +21,9 @@ UNRESOLVED = {("inbox/Ideas sueltas.md", "Taller de verano 2027")}
 
 CODE = re.compile(r"^ *```.*?^ *```|`[^`\n]+`|^ {4}\S.*?$", re.MULTILINE | re.DOTALL)
 WIKILINK = re.compile(r"!?\[\[([^\]|\\#]*)(?:#([^\]|\\]*))?(?:\\?\|[^\]]*)?\]\]")
-NOTE_ID = re.compile(r"[0-9a-hjkmnp-tv-z]{12}")
+NOTE_ID = re.compile(r"[a-hjkmnp-tv-z][0-9a-hjkmnp-tv-z]{11}")
 LINE = re.compile(
-    r"(?P<text>[^\[\s].*?)(?P<fields>(?: \[[a-z_]+:: [^\]]+\])*)(?: \^(?P<id>[a-z0-9]{6}))?"
+    r"(?P<text>[^\[\s].*?)(?P<fields>(?: \[[a-z_]+:: [^\]]+\])*)(?: \^(?P<id>[a-hjkmnp-tv-z][0-9a-hjkmnp-tv-z]{5}))?"
 )
 
 
