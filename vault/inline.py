@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 from urllib.parse import unquote
@@ -46,11 +46,11 @@ class _Target(NamedTuple):
 
 
 # What cannot be in a tag: blanks, ASCII marks but - / _, and typographic marks (joiners may).
-_NO_TAG = r"\s!-,.:-@\[-^`{-~\u2000-\u200b\u200e-\u206f\u2e00-\u2e7f\u3000-\u303f\uff01-\uff0f\uff1a-\uff20"
-_TAG = re.compile(rf"#([^{_NO_TAG}]+)")
+_TYPOGRAPHY = r"\u2000-\u200b\u200e-\u206f\u2e00-\u2e7f\u3000-\u303f\uff01-\uff0f\uff1a-\uff20"
+_TAG = re.compile(rf"#([^\s!-,.:-@\[-^`{{-~{_TYPOGRAPHY}]+)")
 _BEFORE_TAG = frozenset(" \t\n\u00a0\u3000(*_~,;“‘«（「，、。")
 _ANY = re.compile(r"[\[#]|%%")
-_SPECIAL = re.compile(r"\\|`|!?\[|\]|<|#|%%")
+_SPECIAL = re.compile(r"\\|`+|!?\[+|\]|<|#|%%")
 _TICKS = re.compile(r"`+")
 _CODE_MARKS = re.compile(r"\\|`+")
 _WIKILINK = re.compile(r"\[\[(?!\[)((?:[^\[\]\n]|\[(?!\[)|\](?!\]))*+)\]\]")
@@ -58,12 +58,12 @@ _AUTOLINK = re.compile(r"<[A-Za-z][A-Za-z0-9+.-]{1,31}:[^<>\x00-\x20]*+>")
 _TAG_OF_HTML = re.compile(r"""</?[A-Za-z](?:[^<>"']|"[^"<>]{0,2000}+"|'[^'<>]{0,2000}+')*+>""")
 _BLANKS = re.compile(r"[ \t]*+\n?[ \t]*+")
 _POINTED = re.compile(r"<((?:[^<>\\\n]|\\.)*+)>")
-_BARE = re.compile(r"[^\\()\x00-\x20\x7f]++|\\[^\x00-\x20]?|[()]")
+_PLAIN = r"[^\\()\x00-\x20\x7f]++|\\[^\x00-\x20]?"
+_BARE = re.compile(rf"(?:{_PLAIN}|\((?:{_PLAIN}|\((?:{_PLAIN}|\((?:{_PLAIN})*+\))*+\))*+\))*+")
 _TITLE = re.compile(r""""(?:[^"\\]|\\.)*+"|'(?:[^'\\]|\\.)*+'|\((?:[^()\\]|\\.)*+\)""", re.DOTALL)
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:|//")
 _WEB = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://|mailto:", re.IGNORECASE)
 _BLOCK_ID = re.compile(r"\^([A-Za-z0-9_-]+)[ \t]*\Z")
-_NESTED_PARENTHESES = 32
 _REFERENCE_LABEL = 999
 
 
@@ -112,37 +112,20 @@ def _code_end(text: str, start: int, runs: Mapping[int, list[int]]) -> int:
     return closers[index] + after - start if index < len(closers) else after
 
 
-def _bare_destination(text: str, start: int) -> _Target | None:
-    position = start
-    depth = 0
-    while found := _BARE.match(text, position):
-        if found[0] == "(":
-            depth += 1
-        elif found[0] == ")":
-            depth -= 1
-        if depth < 0 or depth > _NESTED_PARENTHESES:
-            break
-        position = found.end()
-    return _Target(text[start:position], position) if depth <= 0 else None
-
-
 def _destination(text: str, start: int) -> _Target | None:
     """What stands in the parentheses that open at `start`, without its title."""
     position = _skip_blanks(text, start + 1)
-    if text.startswith("<", position):
-        pointed = _POINTED.match(text, position)
-        target = _Target(pointed[1], pointed.end()) if pointed else None
-    else:
-        target = _bare_destination(text, position)
-    if target is None:
+    pointed = text.startswith("<", position)
+    found = (_POINTED if pointed else _BARE).match(text, position)
+    if found is None:
         return None
-    position = _skip_blanks(text, target.end)
-    title = _TITLE.match(text, position) if position > target.end else None
+    position = _skip_blanks(text, found.end())
+    title = _TITLE.match(text, position) if position > found.end() else None
     if title:
         position = _skip_blanks(text, title.end())
     if not text.startswith(")", position):
         return None
-    return _Target(unescapeAll(target.destination), position + 1)
+    return _Target(unescapeAll(found[1] if pointed else found[0]), position + 1)
 
 
 def _skip_blanks(text: str, start: int) -> int:
@@ -172,80 +155,72 @@ class InlineReader:
         self._dead = 0
         self._runs: dict[int, list[int]] | None = None
         self._no_comment_end = False
+        self._brackets_matter = "](" in text or bool(self._references)
         comment_spans_blocks = self._comment is not None or text.startswith("%%")
         position = 0
         while found := _SPECIAL.search(text, position):
-            position = self._step(found[0], found.start())
+            position = _STEPS[text[found.start()]](self, found.start(), found.end())
         if not comment_spans_blocks:
             self._comment = None
 
-    def _step(self, mark: str, at: int) -> int:
-        match mark:
-            case "\\":
-                return at + 2
-            case "`":
-                return self._code(at)
-            case "<":
-                return self._html(at)
-            case "#":
-                return self._tag(at)
-            case "]":
-                return self._close(at)
-            case "%%":
-                return self._toggle_comment(at)
-            case _:
-                return self._open(at, image=mark == "![")
+    def _escape(self, _at: int, end: int) -> int:
+        return end + 1
 
-    def _code(self, at: int) -> int:
+    def _code(self, at: int, _end: int) -> int:
         if self._runs is None:
             self._runs = _runs(self._text)
         return _code_end(self._text, at, self._runs)
 
-    def _html(self, at: int) -> int:
+    def _html(self, at: int, after: int) -> int:
         text = self._text
         if text.startswith("<!--", at) and not self._no_comment_end:
             end = text.find("-->", at + 4)
             self._no_comment_end = end < 0
-            return at + 1 if end < 0 else end + 3
+            return after if end < 0 else end + 3
         found = _AUTOLINK.match(text, at) or _TAG_OF_HTML.match(text, at)
-        return found.end() if found else at + 1
+        return found.end() if found else after
 
-    def _tag(self, at: int) -> int:
+    def _tag(self, at: int, after: int) -> int:
         found = _TAG.match(self._text, at)
         if found is None:
-            return at + 1
+            return after
         name = found[1].strip("/")
         if (at == 0 or self._text[at - 1] in _BEFORE_TAG) and not name.replace("/", "").isdigit():
             self.tags.append(name)
         return found.end()
 
-    def _toggle_comment(self, at: int) -> int:
+    def _toggle_comment(self, _at: int, after: int) -> int:
         if self._comment is None:
             self._comment = (len(self.links), len(self.tags))
         else:
             links, tags = self._comment
             del self.links[links:], self.tags[tags:]
             self._comment = None
-        return at + 2
+        return after
 
-    def _open(self, at: int, *, image: bool) -> int:
-        bracket = at + 1 if image else at
-        found = _WIKILINK.match(self._text, bracket)
-        if found:
-            self._add_wikilink(found[1], at, embed=image)
-            return found.end()
-        self._openers.append(_Opener(image, bracket + 1, len(self.tags)))
-        return bracket + 1
+    def _open(self, at: int, after: int) -> int:
+        """A run of opening brackets: a wikilink starts at its last two."""
+        image = self._text[at] == "!"
+        wikilink = _WIKILINK.match(self._text, after - 2) if after - at >= 2 else None
+        opened = range(at + image, after - 2 if wikilink else after)
+        if self._brackets_matter and opened:
+            tags = len(self.tags)
+            self._openers.append(_Opener(image, opened[0] + 1, tags))
+            self._openers.extend(_Opener(False, bracket + 1, tags) for bracket in opened[1:])
+        if wikilink is None:
+            return after
+        self._add_wikilink(wikilink[1], at, embed=image and not opened)
+        return wikilink.end()
 
-    def _close(self, at: int) -> int:
+    def _close(self, at: int, after: int) -> int:
         if not self._openers:
-            return at + 1
+            return after
         opener = self._openers.pop()
         dead = len(self._openers) < self._dead and not opener.image
         self._dead = min(self._dead, len(self._openers))
         target = None if dead else self._target(opener, at)
         if target is None:
-            return at + 1
+            return after
         # A word in the shown text of a link is no tag: projects differ, and this loses nothing.
         del self.tags[opener.tags :]
         self._add_markdown(target.destination, opener, at)
@@ -261,14 +236,15 @@ class InlineReader:
                 return found
         if not self._references:
             return None
-        label, end = text[opener.label : close], close + 1
-        if text.startswith("[", close + 1):
-            stop = text.find("]", close + 2, close + 3 + _REFERENCE_LABEL)
-            if stop > 0:
-                label, end = text[close + 2 : stop] or label, stop + 1
-        if len(label) > _REFERENCE_LABEL:
+        start, stop, end = opener.label, close, close + 1
+        if text.startswith("[", end):
+            second = text.find("]", end + 1, end + 2 + _REFERENCE_LABEL)
+            if second > end + 1:
+                start, stop = end + 1, second
+            end = second + 1 if second > 0 else end
+        if stop - start > _REFERENCE_LABEL:
             return None
-        destination = self._references.get(normalizeReference(label))
+        destination = self._references.get(normalizeReference(text[start:stop]))
         return None if destination is None else _Target(destination, end)
 
     def _line_of(self, at: int) -> int:
@@ -294,3 +270,15 @@ class InlineReader:
             kind: LinkKind = "embed" if opener.image else "markdown"
             alias = self._text[opener.label : close]
             self.links.append(Link(target, anchor, alias, kind, self._line_of(opener.label)))
+
+
+_STEPS: dict[str, Callable[[InlineReader, int, int], int]] = {
+    "\\": InlineReader._escape,
+    "`": InlineReader._code,
+    "<": InlineReader._html,
+    "#": InlineReader._tag,
+    "%": InlineReader._toggle_comment,
+    "!": InlineReader._open,
+    "[": InlineReader._open,
+    "]": InlineReader._close,
+}

@@ -7,12 +7,13 @@ body as it is on disk, whatever its line ends; lines are 0-based.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from markdown_it import MarkdownIt
-from markdown_it.rules_block import StateBlock, reference
+from markdown_it import rules_block as rules
+from markdown_it.rules_block import StateBlock
 from markdown_it.token import Token
 
 from .inline import InlineReader, Link, LinkKind, block_id, shown
@@ -26,8 +27,6 @@ Span = tuple[int, int]
 _MAX_NESTING = 64
 _LONGEST_HEADING = 1000
 
-_OPENS_BLOCK = frozenset("#>-+*_<`~[0123456789")
-_ENDS_PARAGRAPH = _OPENS_BLOCK - {"["}
 _TABLE_RULE = frozenset("|-:")
 _LINE_END = re.compile(r"\r\n?|\n")
 _INLINE_MARKS = re.compile(r"[\\`*_\[\]<>&~^]")
@@ -82,11 +81,18 @@ class Structure:
 
 
 def _table_below(state: StateBlock, line: int) -> bool:
+    """Whether the next line may be the rule below a table's head."""
     below = line + 1
     if below >= state.lineMax:
         return False
     first = state.bMarks[below] + state.tShift[below]
     return first < state.eMarks[below] and state.src[first] in _TABLE_RULE
+
+
+def _mark(state: StateBlock, line: int) -> str:
+    """The first character of a line that is no blank."""
+    first = state.bMarks[line] + state.tShift[line]
+    return state.src[first : first + 1]
 
 
 def _underlines(state: StateBlock, line: int, mark: str) -> bool:
@@ -97,9 +103,27 @@ def _underlines(state: StateBlock, line: int, mark: str) -> bool:
     return not state.src[first : state.eMarks[line]].rstrip(" \t").strip(mark)
 
 
-def _text_end(state: StateBlock, start: int, end: int) -> tuple[int, str]:
+def _ends_text(state: StateBlock, line: int, end: int, silent: bool) -> bool:
+    """Whether another block starts on a line that could continue a paragraph."""
+    if _table_below(state, line) and rules.table(state, line, end, silent):
+        return True
+    return _ends_quote(state, line, end, silent)
+
+
+def _ends_quote(state: StateBlock, line: int, end: int, silent: bool) -> bool:
+    """Whether another block starts on a line that could continue a quote or a table."""
+    fitting = _INTERRUPTING.get(_mark(state, line), ())
+    return any(rule(state, line, end, silent) for rule in fitting)
+
+
+def _ends_list(state: StateBlock, line: int, end: int, silent: bool) -> bool:
+    """Whether a block that is no list item starts on a line that could continue a list."""
+    fitting = _ENDS_LIST.get(_mark(state, line), ())
+    return any(rule(state, line, end, silent) for rule in fitting)
+
+
+def _text_end(state: StateBlock, start: int) -> tuple[int, str]:
     """The line after the paragraph that starts here, and the mark that makes it a heading."""
-    interrupts = state.md.block.ruler.getRules("paragraph")
     for line in range(start + 1, state.lineMax):
         first = state.bMarks[line] + state.tShift[line]
         if first >= state.eMarks[line]:
@@ -109,20 +133,15 @@ def _text_end(state: StateBlock, start: int, end: int) -> tuple[int, str]:
         mark = state.src[first]
         if _underlines(state, line, mark):
             return line, mark
-        suspect = mark in _ENDS_PARAGRAPH or _table_below(state, line)
-        if suspect and any(rule(state, line, end, True) for rule in interrupts):
+        if _ends_text(state, line, state.lineMax, True):
             return line, ""
     return max(state.lineMax, start + 1), ""
 
 
-def _text(state: StateBlock, start: int, _end: int, _silent: bool) -> bool:
-    """Block rule: a paragraph or a setext heading.
-
-    It stands for two rules of the library that each walk over every line, and asks what may
-    interrupt a paragraph only where the first character of a line can.
-    """
+def _text(state: StateBlock, start: int) -> bool:
+    """A paragraph or a setext heading: one walk for two rules of the library."""
     outer, state.parentType = state.parentType, "paragraph"
-    stop, mark = _text_end(state, start, state.lineMax)
+    stop, mark = _text_end(state, start)
     state.parentType = outer
     state.line = stop + 1 if mark else stop
     kind, tag = ("heading", "h1" if mark == "=" else "h2") if mark else ("paragraph", "p")
@@ -136,31 +155,57 @@ def _text(state: StateBlock, start: int, _end: int, _silent: bool) -> bool:
     return True
 
 
-def _prose(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """Block rule, tried first: text whose first character can open nothing else."""
-    if state.is_code_block(start):
-        return False
-    first = state.bMarks[start] + state.tShift[start]
-    if state.src[first] in _OPENS_BLOCK and not state.src.startswith(("[[", "[^"), first):
-        return False
-    return not _table_below(state, start) and _text(state, start, end, silent)
-
-
 def _definition(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     """Block rule: a link definition. A footnote looks like one, but its text is text."""
     first = state.bMarks[start] + state.tShift[start]
-    return not state.src.startswith("[^", first) and reference(state, start, end, silent)
+    close = state.src.find("]", first, state.eMarks[start])
+    if state.src.startswith(("[[", "[^"), first) or (
+        close > 0 and state.src[close - 1] != "\\" and not state.src.startswith(":", close + 1)
+    ):
+        return False
+    return rules.reference(state, start, end, silent)
+
+
+def _block(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    """Block rule, tried first: asks only those rules that fit a line's first character."""
+    if state.is_code_block(start):
+        return rules.code(state, start, end, silent)
+    if _table_below(state, start) and rules.table(state, start, end, silent):
+        return True
+    fitting = _OPENING.get(_mark(state, start), ())
+    return any(rule(state, start, end, silent) for rule in fitting) or _text(state, start)
+
+
+_Rules = dict[str, tuple[Callable[[StateBlock, int, int, bool], bool], ...]]
+_INTERRUPTING: _Rules = {
+    "#": (rules.heading,),
+    ">": (rules.blockquote,),
+    "<": (rules.html_block,),
+    "`": (rules.fence,),
+    "~": (rules.fence,),
+    "+": (rules.list_block,),
+    "-": (rules.hr, rules.list_block),
+    "*": (rules.hr, rules.list_block),
+    "_": (rules.hr,),
+    **dict.fromkeys("0123456789", (rules.list_block,)),
+}
+_OPENING = {**_INTERRUPTING, "[": (_definition,)}
+_ENDS_LIST: _Rules = {
+    ">": (rules.blockquote,),
+    "`": (rules.fence,),
+    "~": (rules.fence,),
+    **dict.fromkeys("-*_", (rules.hr,)),
+}
 
 
 def _block_parser() -> MarkdownIt:
-    parser = MarkdownIt("zero", {"maxNesting": _MAX_NESTING})
-    parser.enable(["table", "code", "fence", "blockquote", "hr", "list"])
-    parser.enable(["reference", "html_block", "heading"])
-    parser.disable("paragraph")
+    parser = MarkdownIt("zero", {"maxNesting": _MAX_NESTING, "html": True})
     parser.core.ruler.enableOnly(["normalize", "block"])
-    parser.block.ruler.before("table", "prose", _prose)
-    parser.block.ruler.at("reference", _definition)
-    parser.block.ruler.push("text", _text)
+    parser.block.ruler.before("code", "block", _block)
+    parser.block.ruler.enableOnly(["block", "code"])
+    parser.block.ruler.push("ends_list", _ends_list, {"alt": ["list"]})
+    parser.block.ruler.push("ends_quote", _ends_quote, {"alt": ["blockquote"]})
+    parser.block.ruler.push("ends_text", _ends_text, {"alt": ["reference"]})
     return parser
 
 
