@@ -78,7 +78,7 @@ def is_reserved(name: str) -> bool:
     return fold_name(name).split(".", 1)[0].strip() in _RESERVED
 
 
-def _decoded(name: str) -> str:
+def percent_decoded(name: str) -> str:
     """Take percent-encoding off, also when it was applied more than once."""
     for _ in range(3):
         name, before = unquote(name), name
@@ -119,7 +119,7 @@ def check_component(name: str, what: str = "name") -> str:
     `what` names the argument in the error. Raises PathRefused.
     """
     name = unicodedata.normalize("NFC", name)
-    flaw = _flaw(name) or _flaw(_decoded(name))
+    flaw = _flaw(name) or _flaw(percent_decoded(name))
     if flaw:
         raise _refused(name, flaw, what)
     return name
@@ -144,7 +144,7 @@ def contained(value: str, what: str = "path") -> PurePosixPath:
     parts = value.removesuffix("/").split("/")
     if not all(map(str.strip, parts)):
         raise _refused(value, "a part of it is blank", what)
-    if any(map(_climbs, parts + _SLASHES.split(value) + _SLASHES.split(_decoded(value)))):
+    if any(map(_climbs, parts + _SLASHES.split(value) + _SLASHES.split(percent_decoded(value)))):
         raise _refused(value, "a part of it is made of dots", what)
     return PurePosixPath(*parts)
 
@@ -227,7 +227,7 @@ def finish_stem(stem: str, original: str) -> str:
 
     `original` is the text that the stem was made of; its fingerprint tells clipped names apart.
     """
-    if _flaw(_decoded(stem)):
+    if _flaw(percent_decoded(stem)):
         stem = safe_stem(stem.replace("%", " "))
     end = next((n for n in range(1, len(stem) + 1) if is_reserved(stem[:n])), 0)
     if end and is_reserved(stem):
