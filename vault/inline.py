@@ -125,11 +125,13 @@ def _destination(text: str, start: int) -> _Target | None:
         position = _skip_blanks(text, title.end())
     if not text.startswith(")", position):
         return None
-    return _Target(unescapeAll(found[1] if pointed else found[0]), position + 1)
+    written = found[1] if pointed else found[0]
+    decoded = unescapeAll(written) if "\\" in written or "&" in written else written
+    return _Target(decoded, position + 1)
 
 
 def _skip_blanks(text: str, start: int) -> int:
-    found = _BLANKS.match(text, start)
+    found = _BLANKS.match(text, start) if text[start : start + 1] in (" ", "\t", "\n") else None
     return found.end() if found else start
 
 
