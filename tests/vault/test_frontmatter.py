@@ -400,6 +400,7 @@ def test_fm_33_setting_what_is_there_changes_nothing():
         ("k: 'a'", "two\nlines", 'k: "two\\nlines"'),
         ("k:   # c", "a", "k: a   # c"),
         ("k:", True, "k: true"),
+        ("k: true", 1, "k: 1"),
         ("k: on", "off", "k: off"),
         ("k: 4", "5", 'k: "5"'),
         ("'k' : a", "b", "'k' : b"),
