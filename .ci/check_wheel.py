@@ -57,8 +57,10 @@ def check_commands(vault):
     common = ("--vault", vault, "--json")
     remembered = json.loads(zib("remember-about-user", FACT, "--category", "preferences", *common))
     check(remembered["outcome"] == "created", f"remembered: {remembered}")
-    note = Path(vault, remembered["path"]).read_text(encoding="utf-8")
-    check(f"- {FACT} ^{remembered['observationId']}\n" in note, f"the note is:\n{note}")
+    lines = Path(vault, remembered["path"]).read_text(encoding="utf-8").splitlines()
+    mark = f" ^{remembered['observationId']}"
+    kept = [line for line in lines if line.startswith(f"- {FACT}") and line.endswith(mark)]
+    check(len(kept) == 1, f"the note is {lines}")
     found = json.loads(zib("search", "spanish commits", *common))
     check([hit["path"] for hit in found["results"]] == [remembered["path"]], f"found: {found}")
     recalled = json.loads(zib("recall", "commit message", "--budget-tokens", "500", *common))
