@@ -322,6 +322,6 @@ def find_vault(start: str | Path) -> Path:
     """
     folder = Path(os.path.realpath(start))
     for candidate in (folder, *folder.parents):
-        if any((candidate / mark).exists() for mark in VAULT_MARKS):
+        if any(os.path.lexists(candidate / mark) for mark in VAULT_MARKS):
             return candidate
     raise VaultNotFound(str(start))

@@ -176,8 +176,14 @@ def _from_environment(variable: str) -> Path | None:
 
 
 def state_folder(root: Path) -> Path:
-    """Return where journal, audit and trash of the vault at `root` lie. Creates nothing."""
-    return _from_environment(STATE_VARIABLE) or root / STATE_FOLDER
+    """Return where journal, audit and trash of the vault at `root` lie. Creates nothing.
+
+    Raises SettingsInvalid when that would be the vault itself: its notes are not its trash.
+    """
+    folder = _from_environment(STATE_VARIABLE) or root / STATE_FOLDER
+    if folder == root:
+        raise SettingsInvalid(STATE_VARIABLE, "it is the vault itself; choose a folder in it")
+    return folder
 
 
 def cache_folder(root: Path) -> Path:

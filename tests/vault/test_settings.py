@@ -146,6 +146,12 @@ def test_the_state_lies_in_the_vault_unless_moved(vault_dir, tmp_path, monkeypat
     assert state_folder(vault_dir) == tmp_path / "state"
 
 
+def test_a_vault_is_not_its_own_state_folder(vault_dir, monkeypatch):
+    monkeypatch.setenv("ZIBALDONE_STATE_DIR", f"{vault_dir}/")
+    with pytest.raises(SettingsInvalid, match="ZIBALDONE_STATE_DIR"):
+        state_folder(vault_dir)
+
+
 def test_each_vault_has_its_own_cache(vault_dir, tmp_path, monkeypatch):
     monkeypatch.setenv("ZIBALDONE_CACHE_DIR", str(tmp_path / "cache"))
     assert cache_folder(vault_dir) == tmp_path / "cache" / vault_key(vault_dir)
