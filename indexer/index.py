@@ -25,6 +25,7 @@ from ..vault.errors import VaultEmptied
 from ..vault.layout import Layout
 from ..vault.note import Problem
 from ..vault.source import Source, readable
+from ..vault.store import make_cache
 from .analysis import only_stop_words, query_terms
 from .catalog import Catalog, Row
 from .graph import LinkGraph
@@ -105,7 +106,7 @@ class Index:
         if self._catalog is not None and not self._catalog.replaced():
             return
         self._close()
-        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_cache(self.layout, "index")
         catalog = Catalog(self._folder / "catalog.db", f"{FORMAT} {engine_stamp()}")
         self._view = View(catalog, self._folder)
         self._links = Links(catalog, self._view)
@@ -205,9 +206,7 @@ class Index:
             self._behind = len(self._compare().changed)
 
     def _build_lock(self, seconds: float) -> FileLock:
-        locks = self.layout.cache_dir / "locks"
-        locks.mkdir(mode=0o700, parents=True, exist_ok=True)
-        return FileLock(locks / "build.lock", timeout=seconds, poll_interval=0.02)
+        return FileLock(make_cache(self.layout, "locks") / "build.lock", timeout=seconds, poll_interval=0.02)
 
     def _bring_in_batches(self, diff: Diff) -> None:
         done, total = 0, len(diff.changed)
