@@ -321,11 +321,14 @@ def _styled(source: Source, start: int, end: int, content: str) -> str:
         above = "\r\n" if text.endswith("\r\n", 0, first) else text[first - 1 : first]
         below = _LINE_END.match(text, _line_stop(text, end))
         styles = [below[0] if below else above or source.newline]
+    # A bare carriage return is a line end only where no line feed can come to stand beside it.
+    styles = [source.newline if one == "\r" and "\n" in text else one for one in styles]
     pieces = _LINE_END.split(content)
     joined = [pieces[0]]
     for index, piece in enumerate(pieces[1:]):
         joined += [styles[min(index, len(styles) - 1)], piece]
-    return "".join(joined)
+    glued = not pieces[0] and joined[1] == "\n" and text.endswith("\r", 0, start)
+    return "".join(["\r", *joined] if glued else joined)
 
 
 def _insert(source: Source, at: int, content: str) -> Source:
