@@ -1,0 +1,154 @@
+"""Whether two sentences say the same, nearly the same, or opposite things.
+
+A contradiction is more alike than a rewording ("dark" and "light" in one and the same sentence),
+so likeness alone only finds the same subject, and three signs of a conflict decide the rest: other
+numbers, a negation on one side only, and other words in the same place. Likeness is the
+idf-weighted Jaccard index and containment of the stems; a logistic function of both, less the
+signs, is the score. It is a hint for whoever decides: nothing may be dropped because of it.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from math import exp
+from typing import Literal
+
+from ..indexer.analysis import NEGATIONS, stems
+from ..vault.memory import normal_form
+
+Kind = Literal["same", "reworded", "contradicting", "related", "unrelated"]
+Idf = Callable[[str], float]
+
+# A logistic fit of 80 labelled pairs, from measurements that came before this code.
+_JACCARD, _CONTAINMENT, _BIAS = 3.9, 4.9, -3.7
+_NUMBER, _NEGATION, _SLOT = 2.7, 6.7, 3.5
+
+_SAME_FACT = 0.6
+_SAME_SUBJECT, _NEAR_SUBJECT = 0.4, 0.2
+_ALIGNED = 0.6
+# Of long texts only the beginnings are laid side by side.
+_LONGEST_ALIGNED = 200
+_LEAST_IDF = 0.05
+
+_HAN = "\u3040-\u30ff\u3400-\u9fff"
+_WORD = re.compile(rf"[{_HAN}]|[^\W_{_HAN}]+(?:['’.:][^\W_{_HAN}]+)*")
+_NUMBER_RUN = re.compile(r"\d+(?:[.,:/-]\d+)*")
+_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
+# "no" is Portuguese for "in the" wherever one of these is near.
+_PORTUGUESE = frozenset(("nao", "uma", "ao", "em", "voce", "sua", "seu", "do", "da"))
+_ENGLISH = frozenset(("the", "is", "to", "of", "and", "a"))
+# Chinese characters that only hold a sentence together.
+_GRAMMAR = frozenset("的了是在着把也都就很")
+
+
+@dataclass(frozen=True, slots=True)
+class Similarity:
+    """How alike two texts are, from 0 to 1, and what they are to each other."""
+
+    score: float
+    conflict: bool
+    kind: Kind
+
+
+@dataclass(frozen=True, slots=True)
+class _Statement:
+    """What is compared of a text: its words in order, and what they say."""
+
+    words: tuple[str, ...]
+    content: frozenset[str]
+    numbers: frozenset[str]
+    negated: bool
+
+
+def compare(candidate: str, existing: str, idf: Idf) -> Similarity:
+    """Compare a text that is to be written with one that is there.
+
+    `idf` tells how rare a stem is. `same` only if both are equal after normalisation;
+    `contradicting` is a suspicion.
+    """
+    if normal_form(candidate) == normal_form(existing):
+        return Similarity(1.0, False, "same")
+    one, other = _statement(candidate), _statement(existing)
+    jaccard, containment = _overlap(one.content, other.content, idf)
+    number = bool(one.numbers - other.numbers and other.numbers - one.numbers)
+    negation = one.negated != other.negated
+    slot = _other_words_in_place(one, other)
+    evidence = _JACCARD * jaccard + _CONTAINMENT * containment + _BIAS
+    evidence -= _NUMBER * number + _NEGATION * negation + _SLOT * slot
+    score = 1 / (1 + exp(-evidence))
+    conflict = number or negation or slot
+    return Similarity(score, conflict, _kind(score, conflict, containment))
+
+
+def _kind(score: float, conflict: bool, containment: float) -> Kind:
+    if score >= _SAME_FACT:
+        return "reworded"
+    if conflict and containment >= _SAME_SUBJECT:
+        return "contradicting"
+    return "related" if containment >= _NEAR_SUBJECT else "unrelated"
+
+
+def _statement(text: str) -> _Statement:
+    plain = _THOUSANDS.sub("", _folded(text))
+    surface = _WORD.findall(plain)
+    found = stems(text)
+    negations = NEGATIONS & set(found)
+    if "no" in negations and _is_portuguese(surface):
+        negations -= {"no"}
+    return _Statement(
+        words=tuple(map(_key, surface[:_LONGEST_ALIGNED])),
+        content=frozenset(found) - NEGATIONS,
+        numbers=frozenset(_NUMBER_RUN.findall(plain)),
+        negated=bool(negations),
+    )
+
+
+def _folded(text: str) -> str:
+    decomposed = unicodedata.normalize("NFKD", text).casefold()
+    return "".join(c for c in decomposed if not unicodedata.combining(c))
+
+
+def _is_portuguese(words: Collection[str]) -> bool:
+    return not _PORTUGUESE.isdisjoint(words) and _ENGLISH.isdisjoint(words)
+
+
+def _key(word: str) -> str:
+    """The stem of a word, or the word itself where it has none of its own."""
+    found = stems(word)
+    return found[0] if len(found) == 1 else word
+
+
+def _overlap(one: frozenset[str], other: frozenset[str], idf: Idf) -> tuple[float, float]:
+    """The idf-weighted Jaccard index, and the share of the lighter text that the other has."""
+    weight = {stem: max(idf(stem), _LEAST_IDF) for stem in one | other}
+    shared = sum(weight[stem] for stem in one & other)
+    lighter = min(sum(map(weight.__getitem__, one)), sum(map(weight.__getitem__, other)))
+    if not shared:
+        return 0.0, 0.0
+    return shared / sum(weight.values()), shared / lighter
+
+
+def _other_words_in_place(one: _Statement, other: _Statement) -> bool:
+    """Whether both are one sentence but for a place where each has words of its own."""
+    first, second = sorted((one.words, other.words))
+    matcher = SequenceMatcher(None, first, second, autojunk=False)
+    if matcher.ratio() < _ALIGNED:
+        return False
+    return any(
+        tag == "replace" and _has_own(first[i:j], second) and _has_own(second[k:m], first)
+        for tag, i, j, k, m in matcher.get_opcodes()
+    )
+
+
+def _has_own(place: Sequence[str], other: Sequence[str]) -> bool:
+    return any(map(_says_something, set(place).difference(other)))
+
+
+def _says_something(word: str) -> bool:
+    """Whether a word counts in its place; a number has a sign of its own."""
+    empty = word in NEGATIONS or word in _GRAMMAR or word[0].isdigit()
+    return not empty and bool(stems(word))
