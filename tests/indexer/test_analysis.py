@@ -149,6 +149,7 @@ class TestWords:
         "forms",
         [
             "plan plans planned planning",
+            "run runs running",
             "note notes",
             "make makes making",
             "class classes",
@@ -185,6 +186,10 @@ class TestWords:
     def test_other_words_are_other_terms(self, words):
         found = [stem(word) for word in words.split()]
         assert len(set(found)) == len(found)
+
+    @pytest.mark.parametrize("word", ["string", "speed", "call", "class", "status", "tea"])
+    def test_what_looks_like_an_ending_may_be_none(self, word):
+        assert stem(word) == word
 
     def test_no_word_becomes_a_negation(self):
         assert not NEGATIONS & {stem(word) for word in ("note", "notes", "sine", "nice", "noting")}
@@ -363,6 +368,7 @@ class TestNames:
 
     def test_a_part_that_is_asked_for_by_itself_counts_as_a_word(self):
         assert weights("parseHarbourLog harbour")["harbour"] == 1.0
+        assert weights("harbour parseHarbourLog")["harbour"] == 1.0
 
     def test_marks_of_emphasis_are_no_part_of_a_name(self):
         assert terms("_tea_ __cup__ __init__") == ["tea", "cup", "init"]

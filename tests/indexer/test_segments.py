@@ -333,6 +333,13 @@ class TestDamage:
         segment.close()
         return raised
 
+    def test_a_document_that_is_not_there_is_damage(self, tmp_path):
+        _whoosh.write_index(tmp_path, 2, [(b"tea", (array("I", [0, 2]), array("f", [1, 1])))])
+        reader = _whoosh.Reader.open(tmp_path)
+        with pytest.raises(ValueError, match="does not fit"):
+            reader.find(b"tea")
+        reader.close()
+
     def test_a_refusal_by_the_system_is_no_damage(self, folder_and_stamp, monkeypatch):
         def refuse(folder):
             raise OSError(errno.EMFILE, "too many open files")
