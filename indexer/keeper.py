@@ -73,6 +73,10 @@ class Keeper:
                 log.warning("Looking at the vault failed: %s", failure)
                 self._index.ready.set()
                 self._stop.wait(1.0)
+            except Exception:  # The edge of a thread: without it the index would stand still.
+                log.exception("Keeping the index failed")
+                self._index.ready.set()
+                self._stop.wait(5.0)
 
     def _turn(self) -> None:
         if self._native and not self._watcher.alive():

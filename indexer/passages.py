@@ -48,6 +48,13 @@ class Passage:
     type: str = "semantic"
     expires: str = ""
 
+    def values(self) -> tuple[object, ...]:
+        """The fields in order, to be kept; `Passage(*values)` is this passage again."""
+        return (
+            self.key, self.start, self.end, self.line, self.heading, self.is_observation,
+            self.observation, self.origin, self.type, self.expires,
+        )  # fmt: skip
+
 
 @dataclass(frozen=True, slots=True)
 class Document:

@@ -16,7 +16,7 @@ import stat
 import time
 from collections.abc import Container, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import astuple, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..vault.errors import NoteNotFound, PathRefused
@@ -24,7 +24,7 @@ from ..vault.layout import Entry, Layout
 from ..vault.note import Note, read_note
 from ..vault.paths import NOTE_ENDING
 from .catalog import PENDING, Catalog, Docs, Names, Row
-from .passages import Document, documents, passages
+from .passages import Document, Passage, documents, passages
 from .segments import Segment, SegmentStamp, merge_segments, write_segment
 from .view import View
 
@@ -197,7 +197,9 @@ class Updater:
         """Write pending postings that are many, merge segments that are many, sweep the folder."""
         with self._lock:
             flush = self._catalog.pending_count() > PENDING_LIMIT
-            segments = {n: (f, SegmentStamp.parse(s)) for n, (f, s) in self._catalog.segments().items()}
+            segments = {
+                n: (f, SegmentStamp.parse(s)) for n, (f, s) in self._catalog.segments().items()
+            }
         if flush:
             self._flush()
         elif len(segments) > SEGMENT_LIMIT:
@@ -263,7 +265,7 @@ def prepare(layout: Layout, entry: Entry) -> Prepared:
 def _row(
     note: Note,
     entry: Entry,
-    parts: Sequence[object],
+    parts: Sequence[Passage],
     indexed: Sequence[Document],
 ) -> Row:
     place, problem = note.place, note.problem
@@ -287,7 +289,7 @@ def _row(
         summary=note.summary,
         names=str(Names(note.has_own_id, tuple(note.aliases), tuple(note.tags))),
         links=json.dumps(links),
-        passages=json.dumps([keys, *map(astuple, parts)]),  # type: ignore[call-overload]
+        passages=json.dumps([keys, *(part.values() for part in parts)]),
         docs=(),
     )
 

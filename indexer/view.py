@@ -11,13 +11,14 @@ from array import array
 from collections.abc import Iterator, MutableMapping, MutableSequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeAlias
 
 from ..vault.categories import category_key
 from .catalog import PENDING, Catalog, Row
 from .passages import Passage
 from .segments import Segment, SegmentStamp
 
-Postings = tuple[array[int], array[float]]
+Postings: TypeAlias = "tuple[array[int], array[float]]"
 
 BEST_KEPT = 300_000
 """How many (note, impact) pairs are kept between two changes: some 30 MB."""
@@ -75,8 +76,6 @@ class Stored:
     """A written segment and the notes that own its documents."""
 
     segment: Segment
-    stamp: SegmentStamp
-    folder: Path
     owner: MutableSequence[int] = field(repr=False)
 
     def postings(self, term: str) -> Postings | None:
@@ -128,6 +127,8 @@ class View:
             self._start_over()
         elif change == self.change:
             return
+        else:
+            self._open_new(self._catalog.segments())
         for doc, impacts in self._catalog.pending(self.overlay.last):
             self.overlay.add(doc, impacts)
         for number in self._catalog.gone(self.change):
@@ -149,15 +150,15 @@ class View:
         wanted = self._catalog.segments()
         for number in [number for number in self.stored if number not in wanted]:
             self.stored.pop(number).segment.close()
-        for number, (folder, text) in wanted.items():
-            if number not in self.stored:
-                self.stored[number] = self._open(self._folder / folder, SegmentStamp.parse(text))
-            stored = self.stored[number]
-            stored.owner = array("I", bytes(4 * stored.segment.document_count))
+        for stored in self.stored.values():
+            stored.owner = _nobody(stored.segment)
+        self._open_new(wanted)
 
-    def _open(self, folder: Path, stamp: SegmentStamp) -> Stored:
-        segment = Segment.open(folder, stamp)
-        return Stored(segment, stamp, folder, array("I"))
+    def _open_new(self, wanted: dict[int, tuple[str, str]]) -> None:
+        for number, (folder, stamp) in wanted.items():
+            if number not in self.stored:
+                segment = Segment.open(self._folder / folder, SegmentStamp.parse(stamp))
+                self.stored[number] = Stored(segment, _nobody(segment))
 
     def _owner(self, segment: int) -> MutableSequence[int] | MutableMapping[int, int]:
         return self.overlay.owner if segment == PENDING else self.stored[segment].owner
@@ -223,6 +224,10 @@ class View:
         for number, text in self._catalog.passages(missing).items():
             self._parts[number] = tuple(Passage(*values) for values in json.loads(text)[1:])
         return {number: self._parts[number] for number in numbers if number in self._parts}
+
+
+def _nobody(segment: Segment) -> MutableSequence[int]:
+    return array("I", bytes(4 * segment.document_count))
 
 
 def _names(row: Row | None) -> tuple[object, ...]:

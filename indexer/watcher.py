@@ -12,8 +12,14 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from watchdog.events import (
-    FileClosedNoWriteEvent,
-    FileOpenedEvent,
+    DirCreatedEvent,
+    DirDeletedEvent,
+    DirMovedEvent,
+    FileClosedEvent,
+    FileCreatedEvent,
+    FileDeletedEvent,
+    FileModifiedEvent,
+    FileMovedEvent,
     FileSystemEvent,
     FileSystemEventHandler,
 )
@@ -28,23 +34,34 @@ Hint = Callable[[str | None], None]
 """Called with a note's relative path, or `None` for "anything may have changed"."""
 
 
+CHANGES: list[type[FileSystemEvent]] = [
+    DirCreatedEvent,
+    DirDeletedEvent,
+    DirMovedEvent,
+    FileClosedEvent,
+    FileCreatedEvent,
+    FileDeletedEvent,
+    FileModifiedEvent,
+    FileMovedEvent,
+]
+"""Not the opening and closing of files that are read, of which a search makes dozens."""
+
+
 class _Handler(FileSystemEventHandler):
     def __init__(self, layout: Layout, hint: Hint) -> None:
         self._layout, self._hint = layout, hint
 
     def on_any_event(self, event: FileSystemEvent) -> None:
-        if isinstance(event, FileOpenedEvent | FileClosedNoWriteEvent):
-            return
         for raw in filter(None, (event.src_path, event.dest_path)):
-            self._hand_on(os.fsdecode(raw), event.is_directory, event.event_type)
+            self._hand_on(os.fsdecode(raw), event.is_directory)
 
-    def _hand_on(self, path: str, folder: bool, kind: str) -> None:
+    def _hand_on(self, path: str, folder: bool) -> None:
         try:
             relative = PurePath(path).relative_to(self._layout.root).as_posix()
         except ValueError:
             return
         if folder:
-            if kind != "modified" and not self._layout.ignored(relative):
+            if not self._layout.ignored(relative):
                 self._hint(None)
         elif is_note(self._layout, relative):
             self._hint(relative)
@@ -60,9 +77,9 @@ class Watcher:
     def start(self) -> None:
         """Start watching. Raises `OSError` when the system grants no more watches."""
         self._observer = self._make()
-        self._observer.schedule(
-            _Handler(self._layout, self._hint), str(self._layout.root), recursive=True
-        )
+        handler = _Handler(self._layout, self._hint)
+        root = str(self._layout.root)
+        self._observer.schedule(handler, root, recursive=True, event_filter=CHANGES)
         self._observer.start()
 
     def _make(self) -> BaseObserver:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from ..indexer.catalog import Names, Row
+from ..indexer.graph import Neighbour
 from ..indexer.index import Found, Hit, Index
 from ..indexer.view import Scope
 from ..vault.markdown import parse
@@ -28,7 +29,7 @@ HITS = 40
 STARTS = 8
 """Notes from which the graph is walked."""
 
-NEIGHBOURS = 24
+NEIGHBOURS = 16
 """Neighbour notes that are considered; the others are counted as left out."""
 
 FLOOR = 0.12
@@ -118,8 +119,8 @@ class Gatherer:
     def __init__(self, vault: Vault, scope: Scope, counter: TokenCounter) -> None:
         self._index: Index = vault.index
         self._scope, self._counter = scope, counter
-        self._allowed = {row.path: row for row in vault.index.rows(scope)}
-        self._projects = {row.project for row in vault.index.rows(Scope())} - {""}
+        self._allowed = vault.index.paths(scope)
+        self._projects = vault.index.projects()
         self.beyond = 0
 
     def gather(self, found: Found, depth: int) -> list[Candidate]:
@@ -145,31 +146,35 @@ class Gatherer:
 
     def _beside(self, hits: Sequence[Hit]) -> Iterator[Candidate]:
         for hit in hits[:STARTS]:
-            parts = self._index.parts(hit.row)
-            for near in parts:
-                if abs(near.part - hit.part) == 1 and self._admits(near):
+            for near in self._index.parts(hit.row, hit.part - 1, hit.part + 1):
+                if near.part != hit.part and self._admits(near):
                     yield self._candidate(near, hit.score * BESIDE, 0, None)
 
     def _linked(self, hits: Sequence[Hit], depth: int) -> Iterator[Candidate]:
         scores: dict[str, float] = {}
         for hit in hits:
             scores.setdefault(hit.row.path, hit.score)
-        starts = list(scores)[:STARTS]
-        graph = self._index.graph()
-        for start in starts:
-            neighbours = graph.neighbours([start], depth, limit=NEIGHBOURS)
-            self.beyond += neighbours.left_out
-            for neighbour in neighbours.found:
-                row = self._allowed.get(neighbour.path)
-                if row is None or row.conflict_copy or neighbour.path in scores:
-                    continue
+        near: dict[str, tuple[float, Neighbour]] = {}
+        for start in list(scores)[:STARTS]:
+            around = self._index.graph().neighbours([start], depth, limit=NEIGHBOURS)
+            self.beyond += around.left_out
+            for neighbour in around.found:
                 value = scores[start] * LINKED * neighbour.weight
-                for hit in self._opening(row):
-                    yield self._candidate(hit, value, neighbour.hop, neighbour.via)
+                if value > near.get(neighbour.path, (0.0,))[0]:
+                    near[neighbour.path] = (value, neighbour)
+        rows = [self._allowed[path] for path in near.keys() & self._allowed.keys() - scores.keys()]
+        rows.sort(key=lambda row: (-near[row.path][0], row.path))
+        self.beyond += len(rows[NEIGHBOURS:])
+        for row in rows[:NEIGHBOURS]:
+            value, neighbour = near[row.path]
+            for hit in self._opening(row):
+                yield self._candidate(hit, value, neighbour.hop, neighbour.via)
 
     def _opening(self, row: Row) -> list[Hit]:
-        parts = [hit for hit in self._index.parts(row) if self._admits(hit)]
-        return parts[:1]
+        """The first passage of a note that may be shown here."""
+        if row.conflict_copy:
+            return []
+        return [hit for hit in self._index.parts(row) if self._admits(hit)][:1]
 
     def _candidate(self, hit: Hit, value: float, hop: int, via: str | None) -> Candidate:
         text = line_of(hit)
@@ -221,7 +226,9 @@ class Packer:
 
     def _fit(self, candidate: Candidate) -> tuple[Candidate | None, Reason]:
         note = candidate.hit.row.number
-        header = 0 if note in self._used else self._counter(f"[999] {citation(candidate.hit.row)}\n")
+        header = (
+            0 if note in self._used else self._counter(f"[999] {citation(candidate.hit.row)}\n")
+        )
         share = self._share - self._used.get(note, 0)
         room = min(self._left, share) - header
         reason: Reason = "maxPerSource" if share < self._left else "budget"

@@ -171,9 +171,7 @@ class Found:
         return next((item for item in others if item.observation_id), None)
 
 
-def _remember(
-    vault: Vault, project: str | None, category: str, candidate: Candidate
-) -> Remembered:
+def _remember(vault: Vault, project: str | None, category: str, candidate: Candidate) -> Remembered:
     found = vault.index.ask(lambda: _look(vault, project, category, candidate))
     if found.elsewhere is not None:
         with contextlib.suppress(NoteNotFound):
