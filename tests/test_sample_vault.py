@@ -23,7 +23,8 @@ CODE = re.compile(r"^ *```.*?^ *```|`[^`\n]+`|^ {4}\S.*?$", re.MULTILINE | re.DO
 WIKILINK = re.compile(r"!?\[\[([^\]|\\#]*)(?:#([^\]|\\]*))?(?:\\?\|[^\]]*)?\]\]")
 NOTE_ID = re.compile(r"[a-hjkmnp-tv-z][0-9a-hjkmnp-tv-z]{11}")
 LINE = re.compile(
-    r"(?P<text>[^\[\s].*?)(?P<fields>(?: \[[a-z_]+:: [^\]]+\])*)(?: \^(?P<id>[a-hjkmnp-tv-z][0-9a-hjkmnp-tv-z]{5}))?"
+    r"(?P<text>[^\[\s].*?)(?P<fields>(?: \[[a-z_]+:: [^\]]+\])*)"
+    r"(?: \^(?P<id>[a-hjkmnp-tv-z][0-9a-hjkmnp-tv-z]{5}))?"
 )
 
 
