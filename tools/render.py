@@ -1,0 +1,242 @@
+"""Answers as short readable text: plain for agents and pipes, in colours for a terminal.
+
+Each answer is a stream of pieces, a text with the role it plays. What a role looks like is the
+terminal's matter (`STYLES`); without colours the same words are left.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from functools import singledispatch
+from typing import Final, Literal
+
+from .answers import (
+    CategoryLine,
+    Created,
+    Deleted,
+    Edited,
+    IndexState,
+    MemorySummary,
+    NoteAnswer,
+    NoteList,
+    Passage,
+    RecallAnswer,
+    Remembered,
+    SearchAnswer,
+)
+
+Role = Literal["text", "title", "path", "faint", "good", "warning", "added", "removed"]
+Piece = tuple[str, Role]
+
+STYLES: Final[Mapping[Role, str]] = {
+    "text": "",
+    "title": "bold",
+    "path": "cyan",
+    "faint": "bright_black",
+    "good": "green",
+    "warning": "yellow",
+    "added": "green",
+    "removed": "red",
+}
+
+_CONTROL = re.compile(r"\r(?=\n)|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
+def plain(answer: object) -> str:
+    """Return an answer as text. The text of a recall is exactly its `context`."""
+    if isinstance(answer, RecallAnswer) and answer.context:
+        return answer.context
+    return "".join(text for text, _ in pieces(answer)).rstrip("\n")
+
+
+def harmless(text: str) -> str:
+    """Return text without control characters, which could steer the terminal it is shown in."""
+    return _CONTROL.sub(lambda found: "" if found[0] == "\r" else "\ufffd", text)
+
+
+@singledispatch
+def pieces(answer: object) -> Iterator[Piece]:
+    """Yield what is to be read of an answer, line ends included."""
+    raise TypeError(f"nothing renders {type(answer).__name__}")
+
+
+@pieces.register
+def _remembered(answer: Remembered) -> Iterator[Piece]:
+    said = {
+        "created": ("Remembered, in a new note: ", "good"),
+        "appended": ("Remembered: ", "good"),
+        "skipped": ("Already known, nothing written: ", "warning"),
+    }
+    yield said[answer.outcome]  # type: ignore[misc]
+    yield f"{answer.path}#^{answer.observation_id}\n", "path"
+    yield from _ids(
+        category=answer.category, noteId=answer.note_id, versionToken=answer.version_token
+    )
+    if answer.summary_updated:
+        yield "The summary of the category was updated.\n", "text"
+    for near in answer.similar:
+        place = f"{near.path}#^{near.observation_id}" if near.observation_id else near.path
+        yield f"{near.kind.capitalize()} ({near.score:.2f}): ", "warning"
+        yield f"{near.text} ", "text"
+        yield f"{place}\n", "path"
+
+
+@pieces.register
+def _search(answer: SearchAnswer) -> Iterator[Piece]:
+    if not answer.results:
+        yield "Nothing found.\n", "warning"
+    for number, passage in enumerate(answer.results, 1):
+        yield from _passage(number, passage)
+    if answer.more:
+        yield f"{len(answer.results)} results shown of {answer.total} notes found.\n", "faint"
+    yield from _closing(answer.hint, answer.index)
+
+
+def _passage(number: int, passage: Passage) -> Iterator[Piece]:
+    yield f"{number}. ", "faint"
+    yield passage.title, "title"
+    if passage.heading and passage.heading != passage.title:
+        yield f" › {passage.heading}", "title"
+    yield f"  {passage.path}\n", "path"
+    yield f"   {passage.snippet}\n", "text"
+    marks = {"muted": passage.muted, "conflict copy": passage.conflict_copy}
+    yield from _ids(
+        "   ",
+        noteId=passage.note_id,
+        observationId=passage.observation_id,
+        **{"class": passage.note_class},
+        origin=passage.origin,
+        modified=passage.modified_at,
+        score=f"{passage.score:g}",
+        note=", ".join(name for name, present in marks.items() if present) or None,
+    )
+
+
+@pieces.register
+def _recall(answer: RecallAnswer) -> Iterator[Piece]:
+    if not answer.context:
+        yield "Nothing is known about that.\n", "warning"
+    else:
+        yield f"{answer.context}\n\n", "text"
+    yield f"{answer.tokens} of {answer.budget_tokens} tokens", "faint"
+    yield f", from {len(answer.sources)} sources\n", "faint"
+    for source in answer.sources:
+        via = f", linked from {source.via}" if source.via else ""
+        yield f"  {source.path}", "path"
+        yield f"  {source.tokens} tokens, {source.origin}, {source.date}{via}\n", "faint"
+    left = len(answer.omitted) + answer.omitted_more
+    if left:
+        yield f"{left} left out", "faint"
+        shown = ", ".join(f"{one.title} ({one.reason})" for one in answer.omitted[:5])
+        yield f": {shown}\n" if shown else "\n", "faint"
+    yield from _closing(answer.hint, answer.index)
+
+
+@pieces.register
+def _note(answer: NoteAnswer) -> Iterator[Piece]:
+    yield answer.title, "title"
+    yield f"  {answer.path}\n", "path"
+    yield from _ids(
+        noteId=answer.note_id,
+        **{"class": answer.note_class},
+        modified=answer.modified_at,
+        versionToken=answer.version_token,
+    )
+    if answer.problem:
+        yield f"Problem: {answer.problem}\n", "warning"
+    yield f"\n{answer.content}", "text"
+    yield "" if answer.content.endswith("\n") else "\n", "text"
+    if answer.truncated:
+        yield "… the note is longer; this is its beginning.\n", "warning"
+    broken = [link.target for link in answer.links if link.missing]
+    if answer.backlinks:
+        yield "\nLinked from: ", "faint"
+        yield ", ".join(link.path for link in answer.backlinks) + "\n", "path"
+    if broken:
+        yield f"\nLinks that lead nowhere: {', '.join(broken)}\n", "warning"
+
+
+@pieces.register
+def _notes(answer: NoteList) -> Iterator[Piece]:
+    if not answer.notes:
+        yield "No notes.\n", "warning"
+    for note in answer.notes:
+        yield note.path, "path"
+        yield f"  {note.title}", "text"
+        yield f"  {note.note_id}", "faint"
+        yield f"  {note.modified_at}", "faint"
+        yield f"  {' '.join(f'#{tag}' for tag in note.tags)}" if note.tags else "", "faint"
+        yield f"  {note.problem}" if note.problem else "", "warning"
+        yield "\n", "text"
+    if answer.next_cursor:
+        yield f"{len(answer.notes)} of {answer.total}; next page: cursor ", "faint"
+        yield f"{answer.next_cursor}\n", "faint"
+    yield from _closing(None, answer.index)
+
+
+@pieces.register
+def _created(answer: Created) -> Iterator[Piece]:
+    yield "Created: ", "good"
+    yield f"{answer.path}\n", "path"
+    yield from _ids(noteId=answer.note_id, versionToken=answer.version_token)
+
+
+@pieces.register
+def _edited(answer: Edited) -> Iterator[Piece]:
+    if answer.outcome == "unchanged":
+        yield "Unchanged, nothing written: ", "warning"
+    else:
+        yield "Edited: ", "good"
+    yield f"{answer.path}\n", "path"
+    yield from _ids(noteId=answer.note_id, versionToken=answer.version_token)
+    for line in (answer.diff or "").splitlines():
+        role: Role = {"+": "added", "-": "removed", "@": "faint"}.get(line[:1], "text")  # type: ignore[assignment]
+        yield f"{line}\n", role
+
+
+@pieces.register
+def _deleted(answer: Deleted) -> Iterator[Piece]:
+    yield "Moved to the trash: ", "good"
+    yield f"{answer.path}", "path"
+    yield f" is now {answer.trash_path}\n", "faint"
+    if answer.backlinks:
+        yield f"Links in {answer.backlinks} notes now lead nowhere.\n", "warning"
+
+
+@pieces.register
+def _summary(answer: MemorySummary) -> Iterator[Piece]:
+    if answer.user:
+        yield "The user\n", "title"
+        yield from _categories(answer.user)
+    for project in answer.projects:
+        yield f"{project.project}", "title"
+        yield f"  {project.notes} notes\n", "faint"
+        yield from _categories(project.categories)
+    yield f"{answer.observations} observations in all\n", "faint"
+    yield from _closing(None, answer.index)
+
+
+def _categories(lines: Iterable[CategoryLine]) -> Iterator[Piece]:
+    for line in lines:
+        yield f"  {line.category}", "text"
+        yield f"  {line.observations}", "good"
+        yield f"  {line.summary}", "text"
+        yield f"  {line.path}\n", "path"
+
+
+def _ids(indent: str = "", **facts: str | None) -> Iterator[Piece]:
+    present = "  ".join(f"{name} {value}" for name, value in facts.items() if value)
+    yield f"{indent}{present}\n", "faint"
+
+
+def _closing(hint: str | None, index: IndexState) -> Iterator[Piece]:
+    if hint:
+        yield f"{hint}\n", "warning"
+    if index.note:
+        yield f"{index.note}\n", "warning"
+    elif not index.fresh:
+        yield (
+            f"The index is behind by {index.behind} notes, so this may be incomplete.\n",
+            "warning",
+        )

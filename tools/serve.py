@@ -1,0 +1,91 @@
+"""Starting and ending `zib mcp`, the process that serves one agent over stdin and stdout.
+
+Clients give a server little time to answer, and importing the MCP SDK takes most of it. So the
+import is made cheaper here, and the vault is opened in the background.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import gc
+import logging
+import os
+import signal
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, NoReturn
+
+if TYPE_CHECKING:
+    from .mcp_server import Door
+
+LOG_VARIABLE = "ZIBALDONE_LOG"
+LEVELS = ("debug", "info", "warning", "error")
+
+CLOSING_SECONDS = 2.0
+"""How long the end may take. Nothing acknowledged is lost by a sudden one either."""
+
+
+@contextlib.contextmanager
+def quick_imports() -> Iterator[None]:
+    """Import large packages in less time.
+
+    Garbage collection waits, since what imports make stays anyway. Pydantic models that are
+    defined meanwhile build their validators at first use (`defer_build`): of the several
+    hundred in the MCP SDK, a session uses a few.
+    """
+    import pydantic
+
+    collecting, config = gc.isenabled(), pydantic.BaseModel.model_config
+    gc.disable()
+    pydantic.BaseModel.model_config = {**config, "defer_build": True}
+    try:
+        yield
+    finally:
+        pydantic.BaseModel.model_config = config
+        gc.freeze()
+        if collecting:
+            gc.enable()
+
+
+def main(argv: Sequence[str]) -> NoReturn:
+    """Run `zib mcp` until its input ends or it is told to stop; the exit code is 0."""
+    options = _options(argv)
+    level = options.log_level.upper()
+    logging.basicConfig(stream=sys.stderr, level=level, format="%(levelname)s %(name)s %(message)s")
+    with quick_imports():
+        from . import mcp_server
+    door = mcp_server.Door(options.vault)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: _end(door))
+    door.open_in_background()
+    mcp_server.serve(door.vault)
+    _end(door)
+
+
+def _options(argv: Sequence[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="zib mcp",
+        description="Serve the tools to an agent over stdin and stdout (Model Context Protocol).",
+    )
+    parser.add_argument(
+        "--vault", help="the vault; else ZIBALDONE_VAULT, else the nearest above this folder"
+    )
+    level = os.environ.get(LOG_VARIABLE, "").lower()
+    parser.add_argument(
+        "--log-level",
+        choices=LEVELS,
+        default=level if level in LEVELS else "warning",
+        help=f"what is told on stderr (default: {LOG_VARIABLE}, else warning)",
+    )
+    return parser.parse_args(argv)
+
+
+def _end(door: Door) -> NoReturn:
+    # A thread of the SDK may still wait for a line of stdin, and Python would wait for it.
+    closing = threading.Thread(target=door.close, daemon=True)
+    closing.start()
+    closing.join(CLOSING_SECONDS)
+    logging.shutdown()
+    os._exit(0)
