@@ -1,0 +1,5 @@
+"""`python -m zibaldone.tools` is `zib`."""
+
+from .cli import main
+
+main()

@@ -1,0 +1,58 @@
+"""What `zib init` writes into a new vault, and what it says about the next steps."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import shutil
+import sys
+from pathlib import Path
+
+SETTINGS = """\
+# Settings of this vault. Every line is a default; take the # away to change it.
+
+# The folder of memory about the user, and of each project's memory inside its project.
+#memory_folder = "agent-memory"
+
+# The folder that holds one folder for each project.
+#projects_folder = "projects"
+
+# Folders and files that are not notes, as patterns: ["templates", "archive/*"]
+#ignore = []
+
+# When a new memory waits for a verdict of the agent: "similar", "always" or "off" (no effect yet).
+#write_gate = "similar"
+
+# How a running server hears of changes on disk: "native", "polling" (network disks) or "off".
+#watch = "native"
+
+# With "polling": seconds between two looks.
+#poll_seconds = 1.0
+"""
+
+
+def next_steps(root: Path) -> str:
+    """Return how to give this vault to the common clients, ready to paste."""
+    command = _command()
+    server = {"command": command, "args": ["mcp", "--vault", str(root)]}
+    line = shlex.join([command, *server["args"]])
+    return f"""\
+Give it to an agent; docs/clients.md has more of each:
+
+  Claude Code   claude mcp add --scope user zibaldone -- {line}
+  Codex CLI     codex mcp add zibaldone -- {line}
+
+  Claude Desktop, Cursor and Gemini CLI, in their settings under "mcpServers";
+  VS Code, in mcp.json under "servers":
+
+    "zibaldone": {json.dumps(server, ensure_ascii=False)}
+
+Try it: zib remember-about-user "Prefers short reports." --category preferences
+        zib recall "how to write a report"
+"""
+
+
+def _command() -> str:
+    """The path of `zib`, since clients with windows do not look where a shell does."""
+    beside = Path(sys.executable).with_name("zib")
+    return str(beside) if beside.exists() else shutil.which("zib") or "zib"
