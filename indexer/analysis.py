@@ -14,7 +14,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import chain, pairwise
 
 QUERY_LIMIT = 64
@@ -45,7 +45,8 @@ class QueryTerm:
 def terms(text: str) -> list[str]:
     """Return the index terms of a text, with repeats; stop words are left out."""
     found: list[str] = []
-    for token in _TOKEN.findall(_plain(text)):
+    text = _plain(text)
+    for token in _patterns(text.isascii()).token.findall(text):
         if len(token) <= TERM_LENGTH:
             found += _analysed(token).terms
         else:
@@ -101,16 +102,30 @@ _MARKS = (
 _SIGNS = "\u0900-\u0963\u0966-\u0dff\u0f18-\u0fbc"
 """Scripts whose vowel signs are no letters to the regular expressions."""
 
-_LETTER = rf"[^\W{_UNSPACED}]"
-_WORD = rf"{_LETTER}++(?:[{_MARKS}{_SIGNS}]++{_LETTER}*+)*+"
 _END = r"(?:\+\+|\#)?"
 _JOINT = r"(?:://|::|:\\|[./\\@':&-]|(?<=[0-9]),(?=[0-9]))"
-_START = rf"(?<![\w./\\@#$~)\]}}{_MARKS}{_SIGNS}-])(?:--|~/|\.{{1,2}}/|[@\#$.~/])"
 
-_TOKEN = re.compile(
-    rf"[{_UNSPACED}]++|(?:{_WORD}|{_START}{_WORD}){_END}(?:{_JOINT}{_WORD}{_END})*+"
-)
-_WORDS = re.compile(rf"[{_UNSPACED}]++|{_WORD}")
+
+@dataclass(frozen=True, slots=True)
+class _Patterns:
+    """A token, a word, and a run of a script without blanks."""
+
+    token: re.Pattern[str]
+    word: re.Pattern[str]
+    run: re.Pattern[str]
+
+
+@cache
+def _patterns(ascii_only: bool) -> _Patterns:
+    """Compile the patterns; those for all scripts take 20 ms, so ASCII text has its own."""
+    run = r"[^\w\W]" if ascii_only else f"[{_UNSPACED}]"
+    marks = "" if ascii_only else _MARKS + _SIGNS
+    letter = r"\w" if ascii_only else rf"[^\W{_UNSPACED}]"
+    word = rf"{letter}++" if ascii_only else rf"{letter}++(?:[{marks}]++{letter}*+)*+"
+    start = rf"(?<![\w./\\@#$~)\]}}{marks}-])(?:--|~/|\.{{1,2}}/|[@\#$.~/])"
+    token = rf"{run}++|(?:{word}|{start}{word}){_END}(?:{_JOINT}{word}{_END})*+"
+    return _Patterns(re.compile(token), re.compile(rf"{run}++|{word}"), re.compile(run))
+
 
 _APOSTROPHES, _HYPHENS = "\u2018\u2019\u02bc\u2032", "\u2010\u2011\u05be"
 _INVISIBLE = "\u00ad\u200b-\u200f\u2060\ufeff"
@@ -132,7 +147,8 @@ class _Token:
 
 
 def _tokens(text: str) -> Iterator[_Token]:
-    for match in _TOKEN.finditer(_plain(text)):
+    text = _plain(text)
+    for match in _patterns(text.isascii()).token.finditer(text):
         token = match.group()
         if len(token) <= TERM_LENGTH:
             yield _analysed(token)
@@ -142,7 +158,9 @@ def _tokens(text: str) -> Iterator[_Token]:
 
 def _analyse_long(token: str) -> Iterator[_Token]:
     """A token too long to be kept; one that is far too long is taken for its words only."""
-    return map(_analyse, [token] if len(token) <= TOKEN_LENGTH else _WORDS.findall(token))
+    if len(token) <= TOKEN_LENGTH:
+        return iter((_analyse(token),))
+    return map(_analyse, _patterns(token.isascii()).word.findall(token))
 
 
 def _plain(text: str) -> str:
@@ -154,7 +172,7 @@ def _plain(text: str) -> str:
 
 
 def _analyse(token: str) -> _Token:
-    if _IS_UNSPACED(token):
+    if _patterns(token.isascii()).run.match(token):
         return _unspaced(token)
     token = token.strip("_")
     if token.isalpha():
@@ -167,7 +185,6 @@ def _analyse(token: str) -> _Token:
 
 
 _analysed = lru_cache(maxsize=1 << 15)(_analyse)
-_IS_UNSPACED = re.compile(f"[{_UNSPACED}]").match
 
 
 def _unspaced(run: str) -> _Token:

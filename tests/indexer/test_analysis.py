@@ -549,6 +549,10 @@ class TestProperties:
         assert {term.text for term in query_terms(text)} <= set(terms(text))
         assert all(term.weight > 0 for term in query_terms(text))
 
+    @given(st.text(st.characters(codec="ascii")))
+    def test_another_script_further_on_changes_nothing(self, text):
+        assert terms(f"{text}\n茶") == [*terms(text), "=茶"]
+
     @given(_TEXT)
     def test_unicode_normal_form_does_not_matter(self, text):
         for form in ("NFC", "NFD", "NFKC", "NFKD"):
