@@ -34,7 +34,8 @@ a posting a function of its passage alone, so that no edit elsewhere can change 
 class Passage:
     """A part of a note: where it is, and what recall must know before it shows it.
 
-    `line` counts from 0 in the body. An observation that the owner added by hand has no id.
+    `line` counts from 0 in the body. Of an observation, `words` are what was remembered, without
+    marker, fields and id; one that the owner added by hand has no id.
     """
 
     key: str
@@ -47,12 +48,13 @@ class Passage:
     origin: str = "owner"
     type: str = "semantic"
     expires: str = ""
+    words: str = ""
 
     def values(self) -> tuple[object, ...]:
         """The fields in order, to be kept; `Passage(*values)` is this passage again."""
         return (
             self.key, self.start, self.end, self.line, self.heading, self.is_observation,
-            self.observation, self.origin, self.type, self.expires,
+            self.observation, self.origin, self.type, self.expires, self.words,
         )  # fmt: skip
 
 
@@ -75,10 +77,12 @@ def documents(note: Note, parts: tuple[Passage, ...]) -> tuple[Document, ...]:
     """Return the index documents of a note: its head, then one for each passage."""
     text = note.source.text
     bodies = (
-        _document((("heading", part.heading), ("body", readable(text[part.start : part.end]))))
-        for part in parts
+        (part.heading, part.words or readable(text[part.start : part.end])) for part in parts
     )
-    return (_head(note), *bodies)
+    return (
+        _head(note),
+        *(_document((("heading", heading), ("body", body))) for heading, body in bodies),
+    )
 
 
 def _memory(note: Note) -> Iterator[Passage]:
@@ -103,6 +107,7 @@ def _observation(note: Note, observation: Observation, base: int) -> Passage:
         origin=observation.origin,
         type=observation.type,
         expires=observation.expires,
+        words=observation.text,
     )
 
 

@@ -10,7 +10,6 @@ from ..indexer.catalog import Names
 from ..indexer.index import Found, Hit
 from ..indexer.view import Scope
 from ..vault.categories import category_key
-from ..vault.memory import observation_text
 from .answers import NoteClass, Passage, SearchAnswer
 from .places import spelling
 from .vault import Vault
@@ -85,9 +84,7 @@ def date_of(mtime_ns: int) -> str:
 
 def shown(hit: Hit) -> str:
     """The words of a hit: an observation without its marker, fields and id; else the text."""
-    if hit.passage is not None and hit.passage.is_observation:
-        return observation_text(hit.text)
-    return hit.text
+    return (hit.passage.words if hit.passage else "") or hit.text
 
 
 def _passage(hit: Hit, query: str) -> Passage:
