@@ -10,6 +10,7 @@ from types import TracebackType
 from ..indexer.index import Index
 from ..indexer.keeper import Keeper
 from ..vault.layout import Layout, find_vault, open_layout
+from ..vault.note import read_note
 from ..vault.settings import Settings
 from ..vault.store import Store
 from .answers import IndexState, Origin
@@ -50,7 +51,7 @@ class Vault:
         Raises `VaultNotFound` and `SettingsInvalid`. Opening writes nothing into the vault.
         """
         layout = open_layout(path or os.environ.get("ZIBALDONE_VAULT") or find_vault(Path.cwd()))
-        vault = cls(layout, Store(layout), Index(layout), caller)
+        vault = cls(layout, Store(layout, identify=lambda note: read_note(layout, note).id), Index(layout), caller)
         if watch:
             vault._keeper = Keeper(vault.index)
             vault._keeper.start()
