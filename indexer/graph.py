@@ -7,14 +7,17 @@ copied: `ego_graph(undirected=True)` copies all of it on each call.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from math import log2
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import networkx
+
+# What one note other than a start may bring into the neighbourhood.
+_HUB_SHARE = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,81 +32,116 @@ class Neighbour:
 
 @dataclass(frozen=True, slots=True)
 class Neighbourhood:
-    """The neighbours that were kept, best first, and how many were not."""
+    """The neighbours that were kept, best first, and how many more were seen."""
 
     found: tuple[Neighbour, ...]
     left_out: int
 
 
 class LinkGraph:
-    """The links of a vault. Notes without links are not in it."""
+    """The links of a vault. An edge with `count` stands for that many links, else for one."""
 
-    @cached_property
-    def _graph(self) -> networkx.DiGraph[str]:
+    def __init__(self) -> None:
         # A quarter of a second and 40 MB, which only those pay who ask for links.
         import networkx
 
-        return networkx.DiGraph()
+        self._graph: networkx.DiGraph[str] = networkx.DiGraph()
 
     def build(self, links: Mapping[str, Sequence[str]]) -> None:
-        """Fill the graph from resolved links: path -> the paths it leads to."""
+        """Fill the graph anew from resolved links: the path of each note -> where it leads."""
+        self._graph.clear()
+        self._graph.add_nodes_from(links)
         self._graph.add_edges_from(
-            (source, target) for source, targets in links.items() for target in targets
+            edge for path, targets in links.items() for edge in _edges(path, targets)
         )
 
     def replace(self, path: str, targets: Sequence[str]) -> None:
-        """Replace the outgoing links of one note."""
-        graph = self._graph
-        graph.remove_edges_from([(path, old) for old in self.outgoing(path)])
-        graph.add_edges_from((path, target) for target in targets)
+        """Replace the outgoing links of one note, which may be new."""
+        self._graph.remove_edges_from([(path, target) for target in self.outgoing(path)])
+        self._graph.add_node(path)
+        self._graph.add_edges_from(_edges(path, targets))
+
+    def remove(self, path: str) -> None:
+        """Take out a note with the links from and to it."""
+        if path in self._graph:
+            self._graph.remove_node(path)
+
+    def paths(self) -> tuple[str, ...]:
+        """All notes of the graph, in alphabetical order."""
+        return tuple(sorted(self._graph))
 
     def outgoing(self, path: str) -> tuple[str, ...]:
-        """The notes that this one links to."""
-        return tuple(self._graph.succ[path]) if path in self._graph else ()
+        """The notes that this one links to, in alphabetical order."""
+        return tuple(sorted(self._graph.succ[path])) if path in self._graph else ()
 
     def incoming(self, path: str) -> tuple[str, ...]:
-        """The notes that link to this one."""
-        return tuple(self._graph.pred[path]) if path in self._graph else ()
+        """The notes that link to this one, in alphabetical order."""
+        return tuple(sorted(self._graph.pred[path])) if path in self._graph else ()
 
     def neighbours(self, starts: Sequence[str], depth: int, limit: int = 200) -> Neighbourhood:
         """Return the best `limit` notes within `depth` links, either way; never the starts.
 
-        A step from a note of degree d multiplies the weight by 1 / log2(2 + d): a note with two
-        links hands on a half of its weight, a hub with three thousand less than a tenth. Of each
-        step only the best `limit` notes are walked from. Ties go by path, so that equal input
-        gives equal output.
+        A note that is reached over the notes v1, v2, … (a start first) weighs the product of
+        1 / log2(2 + degree(v)): a note with two links hands on a half, a hub with three thousand
+        less than a tenth. A note keeps its shortest way, of those the heaviest, ties by path.
+        Through one note that is no start at most 64 others come in, the first by path.
+        `left_out` counts what was seen besides; what lies behind that is not looked at.
         """
-        known = dict.fromkeys(starts, 1.0)
-        found: dict[str, Neighbour] = {}
-        edge = {path: 1.0 for path in starts if path in self._graph}
-        left_out = 0
+        walk = _Walk(self._graph, starts, limit)
         for hop in range(1, depth + 1):
-            step = self._step(edge, known, hop)
-            kept = heapq.nsmallest(limit, step.values(), key=_order)
-            left_out += len(step) - len(kept)
-            found.update((neighbour.path, neighbour) for neighbour in kept)
-            known.update((neighbour.path, neighbour.weight) for neighbour in step.values())
-            edge = {neighbour.path: neighbour.weight for neighbour in kept}
-        best = heapq.nsmallest(limit, found.values(), key=_order)
-        return Neighbourhood(tuple(best), left_out + len(found) - len(best))
-
-    def _step(
-        self, edge: Mapping[str, float], known: Mapping[str, float], hop: int
-    ) -> dict[str, Neighbour]:
-        step: dict[str, Neighbour] = {}
-        for path, weight in sorted(edge.items()):
-            passed = weight / log2(2 + self._graph.degree(path))
-            for other in self._around(path):
-                if other in known:
-                    continue
-                if other not in step or passed > step[other].weight:
-                    step[other] = Neighbour(other, hop, path, passed)
-        return step
-
-    def _around(self, path: str) -> Iterator[str]:
-        yield from self._graph.succ[path]
-        yield from self._graph.pred[path]
+            walk.step(hop)
+        return walk.result()
 
 
-def _order(neighbour: Neighbour) -> tuple[int, float, str]:
-    return neighbour.hop, -neighbour.weight, neighbour.path
+class _Walk:
+    """One breadth-first walk. A weight only falls on the way, so that no note behind the best
+    `limit` ones can bring in a better one: those are not walked from.
+    """
+
+    def __init__(self, graph: networkx.DiGraph[str], starts: Sequence[str], limit: int) -> None:
+        self._succ, self._pred = graph.succ, graph.pred
+        self._limit = limit
+        self._starts = frozenset(starts)
+        self._edge = {path: 1.0 for path in self._starts if path in graph}
+        self._found: dict[str, Neighbour] = {}
+        self._unseen: set[str] = set()
+
+    def step(self, hop: int) -> None:
+        reached: dict[str, Neighbour] = {}
+        for via in sorted(self._edge):
+            links, backlinks = self._succ[via], self._pred[via]
+            weight = self._edge[via] / log2(2 + len(links) + len(backlinks))
+            for path in self._share(via, {*links, *backlinks}):
+                known = reached.get(path)
+                if known is None or weight > known.weight:
+                    reached[path] = Neighbour(path, hop, via, weight)
+        self._found.update(reached)
+        best = {neighbour.path for neighbour in self._best()}
+        self._edge = {path: reached[path].weight for path in best & reached.keys()}
+
+    def _share(self, via: str, around: set[str]) -> Iterable[str]:
+        """What `via` brings in of the notes around it."""
+        fresh = around - self._starts - self._found.keys()
+        if via in self._starts or len(fresh) <= _HUB_SHARE:
+            return fresh
+        share = heapq.nsmallest(_HUB_SHARE, fresh)
+        self._unseen |= fresh
+        return share
+
+    def _best(self) -> list[Neighbour]:
+        return heapq.nsmallest(self._limit, self._found.values(), key=_order)
+
+    def result(self) -> Neighbourhood:
+        found = self._best()
+        seen = len(self._unseen | self._found.keys())
+        return Neighbourhood(tuple(found), seen - len(found))
+
+
+def _order(neighbour: Neighbour) -> tuple[float, int, str]:
+    return -neighbour.weight, neighbour.hop, neighbour.path
+
+
+def _edges(path: str, targets: Sequence[str]) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    for target, count in Counter(targets).items():
+        if target != path:
+            yield path, target, {"count": count} if count > 1 else {}

@@ -1,20 +1,31 @@
 """From a name to a note: link targets as Obsidian resolves them, and references of tools.
 
-A link goes to the note at exactly that path, else to one of that file name: first in the
-linking note's own folder, then the one with the shortest path, ties in alphabetical order
-(measured on Obsidian 1.13.7). Only when no file has the name do titles and aliases count. Case and
-Unicode form do not matter, nor does the ending. The order in which notes were seen never does.
+A link goes to the note at exactly that path, else to the one in the linking note's own folder,
+else to the one with the shortest path text, ties in alphabetical order (measured on Obsidian
+1.13.7). Only where no file has the name do titles count, then aliases. Case, Unicode form and the
+ending do not matter. The copies that sync programs leave behind lose to every ordinary note. The
+order in which notes were seen decides nothing.
 """
 
 from __future__ import annotations
 
-import difflib
+import heapq
 import posixpath
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from difflib import SequenceMatcher
+from functools import lru_cache
+from itertools import chain
 
-ENDING = ".md"
+_ENDING = ".md"
+# Longer references are no names, and comparing them is slow.
+_LONGEST_REF = 1000
+_CLOSE = 0.6
+# Of the names that share the most letters, so many are compared in full.
+_COMPARED = 400
+
+_Found = dict[str, list[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,108 +43,196 @@ class Resolver:
     """All names of a vault at one moment."""
 
     def __init__(self, names: Iterable[Names]) -> None:
-        self._paths: dict[str, list[str]] = {}
-        self._stems: dict[str, list[str]] = {}
-        self._spoken: dict[str, list[str]] = {}
-        self._ids: dict[str, list[str]] = {}
-        self._copies: set[str] = set()
-        for note in sorted(names, key=lambda note: _rank(note.path)):
+        notes = sorted(names, key=lambda note: (len(note.path), _fold(note.path), note.path))
+        ordinary = _Names(note for note in notes if not note.conflict_copy)
+        copies = _Names(note for note in notes if note.conflict_copy)
+        self._all = (ordinary, copies)
+
+    def link(self, target: str, source: str) -> str | None:
+        """Return the note that a link in `source` leads to; an empty target is the source itself.
+
+        A target that starts with `./` or `../` counts from the source's folder and nowhere else,
+        one with a leading `/` from the top of the vault.
+        """
+        target = target.strip()
+        if not target:
+            return source
+        found = (names.link(target, posixpath.dirname(source)) for names in self._all)
+        return next(filter(None, found), None)
+
+    def find(self, ref: str) -> tuple[str, ...]:
+        """Return the paths of the notes that a reference of a tool fits best.
+
+        A reference is an id, a path, a title, an alias or a file name, in this order, plain or as
+        a wikilink, with or without `#heading` or `#^block`. None: not found. Several: ambiguous.
+        Nothing that is merely close is found.
+        """
+        if len(ref) > _LONGEST_REF:
+            return ()
+        found = (names.find(form) for form in _forms(ref) for names in self._all)
+        return next(filter(None, found), ())
+
+    def suggest(self, ref: str, limit: int = 5) -> tuple[str, ...]:
+        """Return the paths of notes with a file name or title close to a reference, best first."""
+        forms = tuple(_forms(ref[:_LONGEST_REF]))
+        if not forms:
+            return ()
+        wanted = _key(forms[-1]).rpartition("/")[2]
+        names = chain.from_iterable(names.close(wanted) for names in self._all)
+        paths = dict.fromkeys(chain.from_iterable(names))
+        return tuple(paths)[:limit]
+
+
+class _Names:
+    """The notes of one rank by each kind of name, every list in the order of preference."""
+
+    def __init__(self, notes: Iterable[Names]) -> None:
+        self._ids: _Found = {}
+        self._paths: _Found = {}
+        self._stems: _Found = {}
+        self._titles: _Found = {}
+        self._aliases: _Found = {}
+        self._tails: dict[str, list[str]] = {}
+        for note in notes:
             self._add(note)
 
     def _add(self, note: Names) -> None:
         path = _key(note.path)
+        _put(self._ids, _fold(note.id), note.path)
         _put(self._paths, path, note.path)
         _put(self._stems, path.rpartition("/")[2], note.path)
-        _put(self._ids, note.id, note.path)
-        for name in {_fold(note.title), *map(_fold, note.aliases)} - {""}:
-            _put(self._spoken, name, note.path)
-        if note.conflict_copy:
-            self._copies.add(note.path)
+        _put(self._titles, _fold(note.title), note.path)
+        for alias in note.aliases:
+            _put(self._aliases, _fold(alias), note.path)
 
-    def link(self, target: str, source: str) -> str | None:
-        """Return the note that a link in `source` leads to; "" is the source itself."""
-        target = target.strip()
-        if not target:
-            return source
-        folder = posixpath.dirname(source)
-        if target.startswith(("./", "../")):
-            joined = posixpath.normpath(posixpath.join(folder, target))
-            return None if joined.startswith("..") else self._first(self._paths, _key(joined))
-        key = _key(target.lstrip("/"))
-        exact = self._first(self._paths, key)
-        if exact is not None or target.startswith("/"):
-            return exact
-        found = self._by_tail(key) or self._spoken.get(_fold(target), [])
-        return self._nearest(found, folder)
+    def link(self, target: str, folder: str) -> str | None:
+        if _is_relative(target):
+            path = _joined(folder, target)
+            return None if path is None else self._at(_keys(path), target)
+        if target.startswith("/"):
+            return self._at(_keys(target.lstrip("/")), target)
+        keys = _keys(target)
+        return (
+            self._at(keys, target)
+            or self._at(_inside(folder, keys), target)
+            or self._nearest(target, keys)
+        )
 
-    def _by_tail(self, key: str) -> list[str]:
-        """The notes whose path ends in `key`, whole folder names compared."""
-        same_name = self._stems.get(key.rpartition("/")[2], [])
-        if "/" not in key:
-            return same_name
-        return [path for path in same_name if f"/{_key(path)}".endswith(f"/{key}")]
+    def _at(self, keys: Iterable[str], spelling: str) -> str | None:
+        """The note at a path; of two that differ in case only, the one that is spelt so."""
+        for key in keys:
+            found = self._paths.get(key)
+            if found:
+                spelt = (path for path in found if len(found) > 1 and _ends_with(path, spelling))
+                return next(spelt, found[0])
+        return None
 
-    def _nearest(self, paths: list[str], folder: str) -> str | None:
-        ordinary = [path for path in paths if path not in self._copies] or paths
-        own = (path for path in ordinary if posixpath.dirname(path) == folder)
-        return next(own, ordinary[0] if ordinary else None)
-
-    def _first(self, names: dict[str, list[str]], key: str) -> str | None:
-        found = names.get(key)
+    def _nearest(self, target: str, keys: Iterable[str]) -> str | None:
+        called = _fold(target)
+        found = (
+            next(filter(None, map(self._tail, keys)), None)
+            or self._titles.get(called)
+            or self._aliases.get(called)
+        )
         return found[0] if found else None
 
-    def find(self, ref: str) -> tuple[str, ...]:
-        """Return the notes that a reference of a tool fits best: an id, a path, a file name, a
-        title or an alias, as plain text or as a wikilink. Several mean that it is ambiguous.
-        """
-        name = _bare(ref)
-        if not name:
-            return ()
-        key, spoken = _key(name), _fold(name)
-        levels = (
-            self._ids.get(name, []),
-            self._paths.get(key, []),
-            self._by_tail(key),
-            self._spoken.get(spoken, []),
+    def _tail(self, key: str) -> list[str]:
+        """The notes whose path ends in `key`, whole folder names compared."""
+        same = self._stems.get(key.rpartition("/")[2], [])
+        if "/" not in key or not same:
+            return same
+        if key not in self._tails:
+            self._tails[key] = [path for path in same if _key(path).endswith(f"/{key}")]
+        return self._tails[key]
+
+    def find(self, name: str) -> tuple[str, ...]:
+        spoken, keys = _fold(name), _keys(name.removeprefix("./").lstrip("/"))
+        found = chain(
+            [self._ids.get(spoken)],
+            map(self._paths.get, keys),
+            [self._titles.get(spoken), self._aliases.get(spoken)],
+            map(self._stems.get, keys),
         )
-        for found in levels:
-            if found:
-                ordinary = [path for path in found if path not in self._copies]
-                return tuple(ordinary or found)
-        return ()
+        return tuple(sorted(next(filter(None, found), ())))
 
-    def suggest(self, ref: str, limit: int = 5) -> tuple[str, ...]:
-        """Return the paths of notes that are called nearly so, for an error's next step."""
-        wanted = _key(_bare(ref)).rpartition("/")[2]
-        names = {**self._spoken, **self._stems}
-        # Only names that share a beginning or an end are compared: the comparison is slow.
-        likely = [n for n in names if n[:2] == wanted[:2] or n[-2:] == wanted[-2:]] or list(names)
-        close = difflib.get_close_matches(wanted, likely[:2000], limit, 0.6)
-        paths = (path for name in close for path in names[name])
-        return tuple(dict.fromkeys(paths))[:limit]
+    def close(self, wanted: str) -> Iterator[list[str]]:
+        """The notes of names like `wanted`, the closest name first."""
+        names = {**self._titles, **self._stems}
+        for name in _closest(wanted, names):
+            yield names[name]
 
 
-def _bare(ref: str) -> str:
-    """A reference without wikilink brackets, alias, and the part behind `#`."""
-    text = ref.strip()
+def _closest(wanted: str, names: Iterable[str]) -> list[str]:
+    """The names that are close to one, by the longest common parts (difflib), closest first."""
+    letters = set(wanted)
+
+    def shared(name: str) -> int:
+        return 2 * len(letters.intersection(name)) - abs(len(name) - len(wanted))
+
+    matcher = SequenceMatcher(b=wanted, autojunk=False)
+    rated = []
+    for name in heapq.nlargest(_COMPARED, names, key=shared):
+        matcher.set_seq1(name)
+        if matcher.quick_ratio() >= _CLOSE and matcher.ratio() >= _CLOSE:
+            rated.append((matcher.ratio(), name))
+    return [name for _, name in sorted(rated, reverse=True)]
+
+
+def _forms(ref: str) -> Iterator[str]:
+    """What a reference may mean: all of it, or what stands before a `#`, the longest first."""
+    text = ref.strip().removeprefix("!")
     if text.startswith("[[") and text.endswith("]]"):
         text = text[2:-2].partition("|")[0]
-    return text.partition("#")[0].strip()
+    forms = (text, text.rpartition("#")[0], text.partition("#")[0])
+    yield from dict.fromkeys(form.strip() for form in forms if form.strip())
+
+
+def _is_relative(target: str) -> bool:
+    if target[0] != "." and "/." not in target:
+        return False
+    return not {".", ".."}.isdisjoint(target.split("/"))
+
+
+def _joined(folder: str, target: str) -> str | None:
+    """The path that a relative target means, or None outside the vault."""
+    if target.startswith("/"):
+        folder, target = "", target.lstrip("/")
+    path = posixpath.normpath(posixpath.join(folder, target))
+    return None if path.split("/")[0] == ".." else path
 
 
 def _fold(name: str) -> str:
-    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name.strip()).casefold())
+    """Return a name without the differences of case, Unicode form and blanks around it."""
+    name = name.strip()
+    if name.isascii():
+        return name.lower()
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
 
 
 def _key(path: str) -> str:
-    return _fold(path).removesuffix(ENDING)
+    return _fold(path).removesuffix(_ENDING)
 
 
-def _rank(path: str) -> tuple[int, str]:
-    return len(path), path
+def _keys(path: str) -> tuple[str, ...]:
+    """The keys under which a path may be: `a.md` is the note a.md, else a.md.md."""
+    folded = _fold(path)
+    bare = folded.removesuffix(_ENDING)
+    return (bare,) if bare == folded else (bare, folded)
 
 
-def _put(names: dict[str, list[str]], key: str, path: str) -> None:
+def _inside(folder: str, keys: Iterable[str]) -> Iterator[str]:
+    return (_fold_folder(f"{folder}/") + key for key in keys if folder)
+
+
+_fold_folder = lru_cache(maxsize=4096)(_fold)
+
+
+def _ends_with(path: str, spelling: str) -> bool:
+    stem = spelling.rpartition("/")[2]
+    return path.rpartition("/")[2] in (stem, stem + _ENDING)
+
+
+def _put(names: _Found, key: str, path: str) -> None:
     found = names.setdefault(key, [])
     if path not in found[-1:]:
         found.append(path)
