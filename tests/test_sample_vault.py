@@ -11,6 +11,10 @@ from pathlib import Path
 
 import pytest
 import yaml
+from zibaldone.indexer.resolve import Names, Resolver
+from zibaldone.vault.layout import open_layout
+from zibaldone.vault.memory import observations
+from zibaldone.vault.note import read_note
 
 REPOSITORY = Path(__file__).parents[1]
 VAULT = REPOSITORY / "sample-vault"
@@ -210,3 +214,53 @@ def test_questions_name_notes_that_are_there_and_linked():
 def test_searches_name_notes_that_are_there():
     assert len(QUESTIONS["searches"]) >= 15
     assert {case["expect"] for case in QUESTIONS["searches"]} <= set(NOTES)
+
+
+@pytest.fixture(scope="module")
+def notes():
+    """Every note as the product reads it."""
+    layout = open_layout(VAULT)
+    return {entry.path: read_note(layout, entry.path) for entry in layout.walk()}
+
+
+def test_the_product_sees_the_same_notes_and_no_problem(notes):
+    assert sorted(notes) == sorted(NOTES)
+    assert {path: note.problem for path, note in notes.items() if note.problem} == {}
+    assert {path for path in notes if notes[path].place.note_class == "agent-memory"} == set(MEMORY)
+
+
+def test_the_product_reads_every_memory_line(notes):
+    for path in MEMORY:
+        found = observations(notes[path])
+        assert len(found) == len(items(path)), path
+        assert all("::" not in observation.text for observation in found), path
+        assert [observation.id for observation in found if not observation.id] == [
+            "" for item in items(path) if not re.search(r" \^\w{6}$", item)
+        ]
+
+
+def test_expired_unreviewed_and_stale_lines_are_told_apart(notes):
+    found = [observation for path in MEMORY for observation in observations(notes[path])]
+    assert {observation.status for observation in found} == {"", "unreviewed", "stale"}
+    assert sum("" < observation.expires < "2026-11-30" for observation in found) == 1
+    assert sum(observation.expires > "2031" for observation in found) >= 2
+    assert {observation.type for observation in found} >= {"episodic", "procedural", "identity"}
+
+
+def test_the_product_resolves_the_links_as_the_files_say(notes):
+    resolver = Resolver(
+        Names(path, id=note.id, title=note.title, aliases=note.aliases)
+        for path, note in notes.items()
+    )
+    lost = {
+        (path, link.target)
+        for path, note in notes.items()
+        for link in note.structure.links
+        if resolver.link(link.target, path) is None
+        and not (VAULT / "attachments" / link.target).exists()
+    }
+    assert lost == UNRESOLVED
+    assert (
+        sum(link.kind == "markdown" for note in notes.values() for link in note.structure.links)
+        >= 3
+    )
