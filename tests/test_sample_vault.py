@@ -3,6 +3,7 @@
 The first half reads the files with PyYAML and a few patterns only, as a stranger's program would.
 """
 
+import dataclasses
 import json
 import re
 import unicodedata
@@ -15,10 +16,13 @@ from zibaldone.indexer.resolve import Names, Resolver
 from zibaldone.vault.layout import open_layout
 from zibaldone.vault.memory import observations
 from zibaldone.vault.note import read_note
+from zibaldone.vault.settings import Settings
 
 REPOSITORY = Path(__file__).parents[1]
 VAULT = REPOSITORY / "sample-vault"
-QUESTIONS = json.loads((REPOSITORY / "tests/data/sample_questions.json").read_text())
+QUESTIONS = json.loads(
+    (REPOSITORY / "tests/data/sample_questions.json").read_text(encoding="utf-8")
+)
 
 UNRESOLVED = {("inbox/Ideas sueltas.md", "Taller de verano 2027")}
 """The one link that leads nowhere, on purpose: a note that she has not written yet."""
@@ -27,7 +31,7 @@ CODE = re.compile(r"^ *```.*?^ *```|`[^`\n]+`|^ {4}\S.*?$", re.MULTILINE | re.DO
 WIKILINK = re.compile(r"!?\[\[([^\]|\\#]*)(?:#([^\]|\\]*))?(?:\\?\|[^\]]*)?\]\]")
 NOTE_ID = re.compile(r"[a-hjkmnp-tv-z][0-9a-hjkmnp-tv-z]{11}")
 LINE = re.compile(
-    r"(?P<text>[^\[\s].*?)(?P<fields>(?: \[[a-z_]+:: [^\]]+\])*)"
+    r"(?P<text>[^\[\s](?:(?!:: |\[\w+: | \^).)*?)(?P<fields>(?: \[[a-z_]+:: [^\]]+\])*)"
     r"(?: \^(?P<id>[a-hjkmnp-tv-z][0-9a-hjkmnp-tv-z]{5}))?"
 )
 
@@ -264,3 +268,10 @@ def test_the_product_resolves_the_links_as_the_files_say(notes):
         sum(link.kind == "markdown" for note in notes.values() for link in note.structure.links)
         >= 3
     )
+
+
+def test_its_settings_name_every_key_with_a_comment():
+    text = (VAULT / "zibaldone.toml").read_text(encoding="utf-8")
+    commented = re.findall(r"^# .+\n(\w+) = ", text, re.MULTILINE)
+    assert commented == [field.name for field in dataclasses.fields(Settings)]
+    assert open_layout(VAULT).settings.ignore == ("templates",)
