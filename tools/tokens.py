@@ -1,4 +1,4 @@
-"""How many tokens a text is, never fewer than the real tokenizers of the large model families.
+"""How many tokens a text is: an upper estimate over the tokenizers of the large model families.
 
 Measured against fourteen vocabularies (GPT-4 cl100k, GPT-4o o200k, Claude 2, Claude 3 and 4.8 as
 the package ctok reconstructs them, Llama 3 and 4, Qwen 2 and 3.6, DeepSeek 3 and 4, Gemma 3,
