@@ -28,10 +28,13 @@ from .source import Source
 __all__ = [
     "append",
     "append_to_section",
+    "delete_span",
     "find_replace",
+    "insert_lines",
     "prepend",
     "replace_body",
     "replace_section",
+    "replace_span",
 ]
 
 Span = tuple[int, int]
@@ -81,7 +84,7 @@ def find_replace(
         raise InvalidArgument("expected", f"the text occurs {len(spans)} times, on lines {where}")
     if any(end > start for (_, end), (start, _) in pairwise(spans)):
         raise TextNotUnique(path, len(spans), _lines_of(source.text, spans))
-    return _delete(source, spans) if not content else _replace(source, spans, content)
+    return _replace(source, spans, content) if content else _delete(source, spans)
 
 
 def append(source: Source, content: str) -> Source:
@@ -90,7 +93,7 @@ def append(source: Source, content: str) -> Source:
     A blank line goes before it where the text would otherwise run on in a list, quote or table.
     """
     _check("content", content)
-    return _insert(source, len(source.text), content) if content else source
+    return insert_lines(source, len(source.text), content) if content else source
 
 
 def prepend(source: Source, content: str) -> Source:
@@ -100,7 +103,7 @@ def prepend(source: Source, content: str) -> Source:
         return source
     text = source.text
     at = source.body + len(text[source.body :]) - len(text[source.body :].lstrip(" \t\r\n"))
-    return _insert(source, _line_start(text, source.body, at), content)
+    return insert_lines(source, _line_start(text, source.body, at), content)
 
 
 def replace_section(source: Source, path: str, section: str, content: str) -> Source:
@@ -117,11 +120,11 @@ def replace_section(source: Source, path: str, section: str, content: str) -> So
     span = _without_blank_lines(source.text, source.body + start, source.body + end)
     wanted = _without_heading(content, heading).strip("\r\n")
     if span is None:
-        return _insert(source, source.body + start, wanted) if wanted else source
+        return insert_lines(source, source.body + start, wanted) if wanted else source
     if not wanted:
-        return _delete(source, [span])
+        return delete_span(source, *span)
     below = source.text[_after_line_end(source.text, span[1]) :]
-    return _replace(source, [span], wanted + "\n" if _runs_on(wanted, below) else wanted)
+    return replace_span(source, *span, wanted + "\n" if _runs_on(wanted, below) else wanted)
 
 
 def append_to_section(source: Source, path: str, section: str, content: str) -> Source:
@@ -137,7 +140,9 @@ def append_to_section(source: Source, path: str, section: str, content: str) -> 
     end = min([end, *(other.start for other in structure.headings if other.start >= start)])
     wanted = content.strip("\r\n")
     span = _without_blank_lines(source.text, source.body + start, source.body + end)
-    return _insert(source, span[1] if span else source.body + start, wanted) if wanted else source
+    return (
+        insert_lines(source, span[1] if span else source.body + start, wanted) if wanted else source
+    )
 
 
 def replace_body(source: Source, content: str) -> Source:
@@ -159,7 +164,37 @@ def replace_body(source: Source, content: str) -> Source:
     tail = next((n for n in range(limit) if _differ(old[-n - 1], new[-n - 1])), limit)
     start = source.body + sum(map(len, old[:same]))
     end = len(source.text) - sum(map(len, old[len(old) - tail :]))
-    return _replace(source, [(start, end)], "".join(new[same : len(new) - tail]))
+    return replace_span(source, start, end, "".join(new[same : len(new) - tail]))
+
+
+def insert_lines(source: Source, at: int, content: str) -> Source:
+    """Insert whole lines at an offset of the text that is the start or the end of a line.
+
+    The text before and after the lines does not run on in them: a blank line goes between.
+    """
+    text = source.text
+    inside = at > 0 and text[at - 1] not in "\r\n\ufeff"
+    above = text[source.body : at]
+    below = text[_after_line_end(text, at) if inside else at :]
+    lead = "\n" if inside else ""
+    if _runs_on(above, content):
+        lead += "\n"
+    reuses_line_end = inside and text[at : at + 1] in ("\r", "\n")
+    tail = "" if content[-1] in "\r\n" or reuses_line_end else "\n"
+    if _runs_on(content, below):
+        tail += "\n"
+    inserted = _styled(source, at, at, lead + content + tail)
+    return _edited(source, text[:at] + inserted + text[at:])
+
+
+def replace_span(source: Source, start: int, end: int, content: str) -> Source:
+    """Replace the text between two offsets, with the line ends that are there."""
+    return _replace(source, [(start, end)], content)
+
+
+def delete_span(source: Source, start: int, end: int) -> Source:
+    """Delete the text between two offsets and heal the seam, as `find_replace` does."""
+    return _delete(source, [(start, end)])
 
 
 def _check(argument: str, value: str) -> None:
@@ -331,23 +366,6 @@ def _styled(source: Source, start: int, end: int, content: str) -> str:
     return "".join(["\r", *joined] if glued else joined)
 
 
-def _insert(source: Source, at: int, content: str) -> Source:
-    """Insert whole lines at an offset that is the start or the end of a line."""
-    text = source.text
-    inside = at > 0 and text[at - 1] not in "\r\n\ufeff"
-    above = text[source.body : at]
-    below = text[_after_line_end(text, at) if inside else at :]
-    lead = "\n" if inside else ""
-    if _runs_on(above, content):
-        lead += "\n"
-    reuses_line_end = inside and text[at : at + 1] in ("\r", "\n")
-    tail = "" if content[-1] in "\r\n" or reuses_line_end else "\n"
-    if _runs_on(content, below):
-        tail += "\n"
-    inserted = _styled(source, at, at, lead + content + tail)
-    return _edited(source, text[:at] + inserted + text[at:])
-
-
 def _runs_on(above: str, below: str) -> bool:
     """Whether the first line of a text, put right under another, would join its last block."""
     stop = _line_stop(below, 0)
@@ -372,8 +390,17 @@ def _delete(source: Source, spans: list[Span]) -> Source:
         if start >= cut:
             continue
         cut, after = _healed(text, source.body, start, min(end, cut))
-        text = text[:cut] + text[after:]
+        gap = source.newline if _would_underline(text, source.body, cut, after) else ""
+        text = text[:cut] + gap + text[after:]
     return _edited(source, text)
+
+
+def _would_underline(text: str, floor: int, start: int, end: int) -> bool:
+    """Whether the line after a cut of whole lines would make a heading of the line before."""
+    if start == floor or text[start - 1] not in "\r\n":
+        return False
+    above = text[_line_above(text, floor, start) : start]
+    return bool(above.strip()) and bool(_UNDERLINE.match(text, end, _line_stop(text, end)))
 
 
 def _healed(text: str, floor: int, start: int, end: int) -> Span:

@@ -103,8 +103,8 @@ def _underlines(state: StateBlock, line: int, mark: str) -> bool:
     return not state.src[first : state.eMarks[line]].rstrip(" \t").strip(mark)
 
 
-def _ends_text(state: StateBlock, line: int, end: int, silent: bool) -> bool:
-    """Whether another block starts on a line that could continue a paragraph."""
+def _ends_definition(state: StateBlock, line: int, end: int, silent: bool) -> bool:
+    """Whether another block starts on a line that could continue a link definition."""
     if _table_below(state, line) and rules.table(state, line, end, silent):
         return True
     return _ends_quote(state, line, end, silent)
@@ -133,7 +133,10 @@ def _text_end(state: StateBlock, start: int) -> tuple[int, str]:
         mark = state.src[first]
         if _underlines(state, line, mark):
             return line, mark
-        if _ends_text(state, line, state.lineMax, True):
+        fitting = _INTERRUPTING.get(mark, ())
+        if any(rule(state, line, state.lineMax, True) for rule in fitting) or (
+            _table_below(state, line) and rules.table(state, line, state.lineMax, True)
+        ):
             return line, ""
     return max(state.lineMax, start + 1), ""
 
@@ -205,7 +208,7 @@ def _block_parser() -> MarkdownIt:
     parser.block.ruler.enableOnly(["block", "code"])
     parser.block.ruler.push("ends_list", _ends_list, {"alt": ["list"]})
     parser.block.ruler.push("ends_quote", _ends_quote, {"alt": ["blockquote"]})
-    parser.block.ruler.push("ends_text", _ends_text, {"alt": ["reference"]})
+    parser.block.ruler.push("ends_definition", _ends_definition, {"alt": ["reference"]})
     return parser
 
 
@@ -225,35 +228,27 @@ def _plain(raw: str) -> str:
 
 
 class _Lines:
-    """Where each line starts and ends."""
+    """Where each line starts, and where it stops without its line end."""
 
     def __init__(self, body: str) -> None:
         self._body = body
-        self._starts = [0]
-        self._starts += [found.end() for found in _LINE_END.finditer(body)]
+        found = [end.span() for end in _LINE_END.finditer(body)]
+        self._starts = [0, *(after for _, after in found)]
+        self._stops = [*(before for before, _ in found), len(body)]
 
-    def start(self, line: int) -> int:
-        return self._starts[line] if line < len(self._starts) else len(self._body)
-
-    def end(self, line: int) -> int:
-        """The end of a line without its line end."""
-        following = self.start(line + 1)
-        if line + 1 < len(self._starts):
-            following -= 1
-            if self._body[following - 1 : following + 1] == "\r\n":
-                following -= 1
-        return following
+    def stop(self, line: int) -> int:
+        return self._stops[line] if line < len(self._stops) else len(self._body)
 
     def blank(self, line: int) -> bool:
-        return not self._body[self.start(line) : self.end(line)].strip(" \t")
+        return not self._body[self._starts[line] : self.stop(line)].strip(" \t")
 
     def span(self, token: Token) -> Span:
         """The span of a block, without blank lines at its end."""
         first, after = token.map or (0, 1)
-        last = after - 1
+        last = min(after, len(self._starts)) - 1
         while last > first and self.blank(last):
             last -= 1
-        return self.start(first), self.end(last)
+        return self._starts[first], self._stops[last]
 
 
 def _content_column(line: str, marker_end: int) -> int:
@@ -327,7 +322,7 @@ class _Walk:
     def _item_of(self, token: Token) -> Item:
         line = token.map[0] if token.map else 0
         first, end = self._lines.span(token)
-        text = self._body[first : self._lines.end(line)]
+        text = self._body[first : self._lines.stop(line)]
         marker = token.info + token.markup
         column = len(text) - len(text.lstrip(" "))
         return Item(
