@@ -15,7 +15,7 @@ import signal
 import sys
 import threading
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
     from .mcp_server import Door
@@ -29,24 +29,48 @@ CLOSING_SECONDS = 2.0
 
 @contextlib.contextmanager
 def quick_imports() -> Iterator[None]:
-    """Import large packages in less time.
+    """Import large packages in less time; everything is as before afterwards.
 
-    Garbage collection waits, since what imports make stays anyway. Pydantic models that are
-    defined meanwhile build their validators at first use (`defer_build`): of the several
-    hundred in the MCP SDK, a session uses a few.
+    Garbage collection waits, since what imports make stays anyway. Pydantic's validators are
+    built at their first use: of the several hundred in the MCP SDK, a session uses a few.
+    """
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        with _lazy_validators():
+            yield
+    finally:
+        gc.freeze()
+        if collecting:
+            gc.enable()
+
+
+@contextlib.contextmanager
+def _lazy_validators() -> Iterator[None]:
+    """Let pydantic defer what is defined meanwhile, by its own setting `defer_build`.
+
+    Models inherit the setting. An adapter takes it as an argument, unless it is one for a model,
+    which has a configuration of its own.
     """
     import pydantic
 
-    collecting, config = gc.isenabled(), pydantic.BaseModel.model_config
-    gc.disable()
-    pydantic.BaseModel.model_config = {**config, "defer_build": True}
+    lazy = pydantic.ConfigDict(defer_build=True)
+    config, build = pydantic.BaseModel.model_config, pydantic.TypeAdapter.__init__
+
+    def build_lazily(adapter: Any, kind: Any, _parent_depth: int = 2, **options: Any) -> None:
+        depth = _parent_depth + 1  # this function is one more between pydantic and its caller
+        try:
+            build(adapter, kind, _parent_depth=depth, **{"config": lazy, **options})
+        except pydantic.errors.PydanticUserError:
+            build(adapter, kind, _parent_depth=depth, **options)
+
+    pydantic.BaseModel.model_config = {**config, **lazy}
+    pydantic.TypeAdapter.__init__ = build_lazily  # type: ignore[assignment, method-assign]
     try:
         yield
     finally:
         pydantic.BaseModel.model_config = config
-        gc.freeze()
-        if collecting:
-            gc.enable()
+        pydantic.TypeAdapter.__init__ = build  # type: ignore[method-assign]
 
 
 def main(argv: Sequence[str]) -> NoReturn:

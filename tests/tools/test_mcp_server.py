@@ -1,3 +1,4 @@
+import gc
 import json
 import logging
 import os
@@ -6,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+from typing import Literal
 
 import anyio
 import jsonschema
@@ -190,25 +192,47 @@ def test_the_door_tries_again_when_a_vault_was_missing(tmp_path) -> None:
 # The cheaper import
 
 
+def pydantic_state():
+    return pydantic.BaseModel.model_config, pydantic.TypeAdapter.__init__, gc.isenabled()
+
+
 def test_quick_imports_put_everything_back() -> None:
-    before = pydantic.BaseModel.model_config
+    before = pydantic_state()
     with serve.quick_imports():
-        assert pydantic.BaseModel.model_config["defer_build"] is True
-
-        class Deferred(pydantic.BaseModel):
-            name: str
-
-    assert pydantic.BaseModel.model_config is before
-    assert Deferred(name="x").name == "x"
-    with pytest.raises(pydantic.ValidationError):
-        Deferred(name=3)
-
-
-def test_quick_imports_put_everything_back_after_a_failure() -> None:
-    before = pydantic.BaseModel.model_config
+        assert pydantic_state() != before
+    assert pydantic_state() == before
     with pytest.raises(ImportError), serve.quick_imports():
         raise ImportError
-    assert pydantic.BaseModel.model_config is before
+    assert pydantic_state() == before
+
+
+def test_what_is_defined_meanwhile_validates_all_the_same() -> None:
+    with serve.quick_imports():
+
+        class Cat(pydantic.BaseModel):
+            kind: Literal["cat"]
+            lives: int
+
+        class Dog(pydantic.BaseModel):
+            kind: Literal["dog"]
+
+        class Household(pydantic.BaseModel):
+            pets: list["Cat | Dog"]
+
+        pets = pydantic.TypeAdapter(Cat | Dog)
+        cats = pydantic.TypeAdapter(Cat)
+        named = pydantic.TypeAdapter(list["Cat"])
+        strict = pydantic.TypeAdapter(int, config={"strict": True})
+    assert not Cat.__pydantic_complete__
+    assert pets.validate_json('{"kind": "cat", "lives": 9}') == Cat(kind="cat", lives=9)
+    assert cats.validate_python({"kind": "cat", "lives": "7"}).lives == 7
+    assert named.validate_python([{"kind": "cat", "lives": 1}]) == [Cat(kind="cat", lives=1)]
+    assert Household.model_validate({"pets": [{"kind": "dog"}]}).pets == [Dog(kind="dog")]
+    for adapter, wrong in ((pets, {"kind": "cow"}), (cats, {"kind": "cat"}), (strict, "1")):
+        with pytest.raises(pydantic.ValidationError):
+            adapter.validate_python(wrong)
+    with pytest.raises(pydantic.ValidationError):
+        Cat(kind="cat", lives="many")
 
 
 # Over the pipe
