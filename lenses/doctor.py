@@ -1,0 +1,289 @@
+"""`zib doctor`: what is wrong in a vault, note by note, and how its owner can mend it.
+
+It reads all notes and changes none. Each check yields findings; one that fails is a finding too.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import date
+from importlib.metadata import packages_distributions
+from typing import Final, get_args
+
+from ..tools.answers import IndexState, MemoryType, Origin
+from ..tools.commands import JsonOption, VaultOption, opened, write, write_json
+from ..tools.notes import missing_part
+from ..tools.render import Piece
+from ..tools.vault import Vault
+from ..tools.wire import wire
+from ..vault.errors import NoteNotFound, ZibaldoneError
+from ..vault.layout import WalkProblem
+from ..vault.memory import Observation, observations
+from ..vault.note import Note, ProblemKind, read_note
+from ..vault.paths import fold_name
+
+FOUND_SOMETHING: Final = 7
+"""The exit code when the vault is not well."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that is wrong: where (`line` counts from 1), what, and how to mend it."""
+
+    kind: str
+    problem: str
+    remedy: str
+    path: str | None = None
+    line: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Examination:
+    """What was looked at and found; `findings` are in the order of their paths."""
+
+    notes: int
+    findings: tuple[Finding, ...]
+    index: IndexState | None
+
+
+def doctor(vault_folder: VaultOption = None, as_json: JsonOption = False) -> None:
+    """Say what is wrong in this vault, note by note, and how to mend it; change nothing."""
+    with opened(vault_folder) as vault:
+        seen = examine(vault)
+    if as_json:
+        write_json(wire(seen))
+    else:
+        write(_report(seen))
+    if seen.findings:
+        raise SystemExit(FOUND_SOMETHING)
+
+
+def examine(vault: Vault) -> Examination:
+    """Look at all notes, the folder, the installation and the index of a vault."""
+    state: list[IndexState] = []
+    count = 0
+
+    def notes() -> Iterator[Finding]:
+        nonlocal count
+        gathered, links = _Gathered(), _Links(vault)
+        for entry in vault.layout.walk(lambda problem: gathered.left_out.append(problem)):
+            count += 1
+            try:
+                note = read_note(vault.layout, entry.path)
+            except NoteNotFound:
+                continue  # removed since it was listed
+            gathered.add(note)
+            yield from _note(note)
+            yield from _memory(note)
+            yield from links.of(note)
+        yield from gathered.findings()
+
+    def index() -> Iterator[Finding]:
+        vault.index.refresh()
+        now = vault.index.ask(vault.index_state)
+        state.append(now)
+        if not now.fresh or now.note:
+            problem = now.note or f"the index is behind by {now.behind} notes"
+            yield Finding("index", problem, "run `zib index`")
+
+    found = [
+        finding
+        for check in (index, notes, lambda: _folder(vault), _installation)
+        for finding in _guarded(check)
+    ]
+    found.sort(key=lambda one: (one.path is not None, one.path or "", one.line or 0))
+    return Examination(count, tuple(found), state[0] if state else None)
+
+
+def _guarded(check: Callable[[], Iterator[Finding]]) -> Iterator[Finding]:
+    try:
+        yield from check()
+    except ZibaldoneError as error:
+        yield Finding(error.code, error.sentence.removesuffix("."), error.next_step)
+
+
+# One note
+
+_REMEDIES: Final[dict[ProblemKind, str]] = {
+    "frontmatter": "correct the lines between the two --- in an editor; until then tools do not "
+    "change them",
+    "encoding": "save the file as UTF-8 in an editor",
+    "binary": "give it another ending than .md, or save it as UTF-8 text",
+    "too-large": "divide it into several notes; until then only its properties are known",
+    "unreadable": "give your user the right to read it",
+    "conflict-copy": "take over from it what is missing in the note beside it, then delete it",
+}
+
+
+def _note(note: Note) -> Iterator[Finding]:
+    if note.problem is not None:
+        kind, detail = note.problem.kind, note.problem.detail
+        yield Finding(kind, detail, _REMEDIES[kind], note.path)
+
+
+def _line(note: Note, line: int) -> int:
+    """The line in the file, from 1, of a line in the body, from 0."""
+    return note.source.text.count("\n", 0, note.source.body) + line + 1
+
+
+def _memory(note: Note) -> Iterator[Finding]:
+    """Yield the lines of a memory note that do not mean what their writer may think."""
+    if note.place.note_class != "agent-memory":
+        return
+    ids: dict[str, int] = {}
+    for one in observations(note):
+        line = _line(note, one.line)
+        for problem, remedy in _flaws(one):
+            yield Finding("memory-line", problem, remedy, note.path, line)
+        if one.id and ids.setdefault(one.id, line) != line:
+            problem = f"its id ^{one.id} is that of line {ids[one.id]} too"
+            remedy = "take the id away from the copy; a tool gives it a new one"
+            yield Finding("memory-line", problem, remedy, note.path, line)
+        below = note.body[one.start : one.end].split("\n")[1:]
+        for offset, text in enumerate(below, 1):
+            own = text.rstrip().rpartition(" ")[2]
+            if text.lstrip()[:2] in ("- ", "* ", "+ ") and own[:1] == "^":
+                problem = f"{own} is on an indented line, which belongs to the line above"
+                remedy = "take the indentation away to make it an observation of its own"
+                yield Finding("memory-line", problem, remedy, note.path, line + offset)
+
+
+def _flaws(one: Observation) -> Iterator[tuple[str, str]]:
+    for field, known in _KNOWN.items():
+        value = one.fields.get(field, "")
+        if value and value not in known:
+            yield f"{value!r} is no {field}", f"write one of {', '.join(known)}"
+    try:
+        date.fromisoformat(one.fields.get("expires", "2000-01-01"))
+    except ValueError:
+        problem = f"{one.fields['expires']!r} is no date, so nobody knows when it expires"
+        yield problem, "write the date as 2027-01-31"
+
+
+_KNOWN: Final = {
+    "type": get_args(MemoryType),
+    "origin": get_args(Origin),
+    "status": ("active", "unreviewed", "stale"),
+}
+
+
+# Links
+
+
+class _Links:
+    """Where the links of notes lead; files that are no notes are known by their names."""
+
+    def __init__(self, vault: Vault) -> None:
+        self._vault = vault
+        self._resolver = vault.index.ask(vault.index.resolver)
+        self._files = {fold_name(name) for name in _file_names(vault)}
+
+    def of(self, note: Note) -> Iterator[Finding]:
+        """Yield the links of a note that lead nowhere, or to one of several."""
+        for link in note.structure.links:
+            target, line = link.target, _line(note, link.line)
+            if target.rpartition("/")[2] and fold_name(target.rpartition("/")[2]) in self._files:
+                continue
+            path = self._resolver.link(target, note.path) if target else note.path
+            missing = missing_part(self._vault, path, link.anchor)
+            if missing is not None:
+                shown = f"{target}#{link.anchor}" if link.anchor else target
+                problem = f"the link to {shown} leads nowhere: {_MISSING[missing]}"
+                remedy = "correct the link, or make what it names"
+                yield Finding("link", problem, remedy, note.path, line)
+            elif path is not None and target:
+                yield from self._ambiguous(note, target, path, line)
+
+    def _ambiguous(self, note: Note, target: str, path: str, line: int) -> Iterator[Finding]:
+        others = self._resolver.find(target)
+        beside = note.path.rpartition("/")[0] == path.rpartition("/")[0]
+        if len(others) > 1 and path in others and not beside:
+            problem = f"the link to {target} fits {', '.join(others)}; it leads to {path}"
+            remedy = (
+                f"write the path of the one that is meant, as in [[{path.removesuffix('.md')}]]"
+            )
+            yield Finding("ambiguous-link", problem, remedy, note.path, line)
+
+
+_MISSING: Final = {"note": "no note", "heading": "no such heading", "block": "no such block"}
+
+
+def _file_names(vault: Vault) -> Iterator[str]:
+    for _, folders, names in os.walk(vault.layout.root):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        yield from (name for name in names if not name.lower().endswith(".md"))
+
+
+# Across notes
+
+
+class _Gathered:
+    """What has to be seen of all notes before anything can be said."""
+
+    def __init__(self) -> None:
+        self.left_out: list[WalkProblem] = []
+        self._ids: dict[str, list[str]] = defaultdict(list)
+        self._names: dict[str, dict[str, None]] = defaultdict(dict)
+
+    def add(self, note: Note) -> None:
+        if note.has_own_id:
+            self._ids[note.id].append(note.path)
+        parts = note.path.split("/")
+        for end in range(1, len(parts) + 1):
+            folded = "/".join(map(fold_name, parts[:end]))
+            self._names[folded]["/".join(parts[:end])] = None
+
+    def findings(self) -> Iterator[Finding]:
+        for path, reason in self.left_out:
+            remedy = "nothing, if it is meant to be left out; else put the notes into the vault"
+            yield Finding("left-out", f"it is not read: {reason}", remedy, path)
+        for note_id, paths in self._ids.items():
+            for path in paths[1:]:
+                problem = f"it has the id {note_id} of {paths[0]}"
+                yield Finding("duplicate-id", problem, "remove the id from the copy", path)
+        for names in self._names.values():
+            first, *others = names
+            for path in others:
+                problem = f"its name differs from {first} only by case or Unicode form"
+                remedy = "rename one of them; some disks cannot hold both"
+                yield Finding("twin-name", problem, remedy, path)
+
+
+def _folder(vault: Vault) -> Iterator[Finding]:
+    reason = vault.store.probe()
+    if reason:
+        yield Finding("read-only", reason, "give your user the right to write, or free space")
+    for path in vault.store.leftovers():
+        yield Finding("temporary", "a process that was killed left it behind", "delete it", path)
+
+
+def _installation() -> Iterator[Finding]:
+    providers = set(packages_distributions().get("whoosh", ()))
+    if len(providers) > 1:
+        yield Finding(
+            "installation",
+            f"the package whoosh is installed twice, by {' and '.join(sorted(providers))}",
+            "uninstall both, then install one of them again",
+        )
+
+
+# The report
+
+
+def _report(seen: Examination) -> Iterator[Piece]:
+    for finding in seen.findings:
+        place = finding.path or "the vault"
+        yield f"{place}:{finding.line}" if finding.line else place, "path"
+        yield f"  {finding.problem}\n", "warning"
+        yield f"    {finding.remedy[:1].upper()}{finding.remedy[1:].removesuffix('.')}.\n", "text"
+    if seen.findings:
+        yield f"{_count(len(seen.findings), 'finding')} in {_count(seen.notes, 'note')}.\n", "title"
+    else:
+        yield f"{_count(seen.notes, 'note')}, nothing is wrong.\n", "good"
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number} {word}" if number == 1 else f"{number} {word}s"
