@@ -265,13 +265,16 @@ def replace_observation(source: Source, observation: Observation, text: str) -> 
     written = encode(wanted)
     if _BOX.match(observation.text) and _BOX.match(wanted):
         written = written.removeprefix("\\")
-    tail = _tail(observation.fields, observation.id)
+    written = _written(opening, indent, written, _tail(observation.fields, observation.id))
     start, end = source.body + item.start, source.body + item.end
-    edited = edit.replace_span(source, start, end, _written(opening, indent, written, tail))
-    changed = _changed(before, body, edited, item)
-    if (changed.text, changed.id, changed.fields) != (wanted, observation.id, observation.fields):
-        raise NoteUnusable("", _UNSAFE)
-    return edited
+    kept = (wanted, observation.id, observation.fields)
+    # A pipe in the last line and a rule right below would make a table: a blank line helps.
+    for end_of_line in ("", "\n"):
+        edited = edit.replace_span(source, start, end, written + end_of_line)
+        found = _changed(before, body, edited, item)
+        if found and (found.text, found.id, found.fields) == kept:
+            return edited
+    raise NoteUnusable("", _UNSAFE)
 
 
 def remove_observation(source: Source, observation: Observation) -> Source:
@@ -308,10 +311,9 @@ def stamp_id(source: Source, observation: Observation, identifier: str) -> Sourc
     else:
         at = source.body + item.end
         edited = edit.replace_span(source, at, at, f"\n\n{' ' * item.indent}{tail}")
-    changed = _changed(before, body, edited, item)
-    if (changed.text, changed.id, changed.origin) != (
-        *(observation.text, identifier, observation.origin),
-    ):
+    found = _changed(before, body, edited, item)
+    kept = (observation.text, identifier, observation.origin)
+    if found is None or (found.text, found.id, found.origin) != kept:
         raise NoteUnusable("", _UNSAFE)
     return edited
 
@@ -424,8 +426,9 @@ def _others_kept(
     return after if kept and len(new) == len(old) - 1 + left and _alike(before, after) else None
 
 
-def _changed(before: Structure, body: str, edited: Source, item: Item) -> Observation:
+def _changed(before: Structure, body: str, edited: Source, item: Item) -> Observation | None:
+    """The item after an edit that has left the rest as it was."""
     after = _others_kept(before, body, edited, item, left=1)
     if after is None:
-        raise NoteUnusable("", _UNSAFE)
+        return None
     return _read(readable(edited.body_text), after.items[before.items.index(item)])

@@ -385,6 +385,8 @@ def test_replacing_keeps_marker_fields_and_id() -> None:
     assert memory.replace_observation(*pick(note, 1), "tea ").text == note
     task = memory.replace_observation(*pick("- [ ] buy rye\n", 0), "[x] buy rye").text
     assert task == "- [x] buy rye\n"
+    piped = memory.replace_observation(*pick("- rye\n---\n", 0), "a |").text
+    assert piped == "- a |\n\n---\n"
 
 
 @pytest.mark.parametrize("name", OWNERS)
