@@ -10,19 +10,13 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import pairwise
-from typing import NamedTuple
 
-from .errors import (
-    InvalidArgument,
-    SectionAmbiguous,
-    SectionNotFound,
-    TextNotFound,
-    TextNotUnique,
-)
-from .markdown import Heading, Structure, parse
+from .errors import InvalidArgument, TextNotFound, TextNotUnique
+from .markdown import Heading, parse
 from .markdown import section as span_below
+from .sections import find_section, heading_key
 from .source import Source
 
 __all__ = [
@@ -114,9 +108,10 @@ def replace_section(source: Source, path: str, section: str, content: str) -> So
     Raises SectionNotFound or SectionAmbiguous, which list the full paths.
     """
     _check("content", content)
-    heading = _find_section(source, path, section)
     body = source.body_text
-    start, end = span_below(parse(body), body, heading)
+    structure = parse(body)
+    heading = find_section(structure, path, section)
+    start, end = span_below(structure, body, heading)
     span = _without_blank_lines(source.text, source.body + start, source.body + end)
     wanted = _without_heading(content, heading).strip("\r\n")
     if span is None:
@@ -133,9 +128,9 @@ def append_to_section(source: Source, path: str, section: str, content: str) -> 
     Sections are named, and errors raised, as for `replace_section`.
     """
     _check("content", content)
-    heading = _find_section(source, path, section)
     body = source.body_text
     structure = parse(body)
+    heading = find_section(structure, path, section)
     start, end = span_below(structure, body, heading)
     end = min([end, *(other.start for other in structure.headings if other.start >= start)])
     wanted = content.strip("\r\n")
@@ -440,64 +435,16 @@ def _close_gap(text: str, floor: int, start: int, end: int) -> Span:
 # Sections
 
 
-class _Named(NamedTuple):
-    """A heading, its path as listed, and its paths as written and as read."""
-
-    listed: str
-    written: str
-    read: str
-    heading: Heading
-
-
-def _find_section(source: Source, path: str, section: str) -> Heading:
-    """The one heading that a name means: as written, or without hashes, or in another case."""
-    named = _named(parse(source.body_text))
-    wanted = _key(section)
-    hashes = _HASHES.match(wanted.rpartition(" / ")[2])
-    bare = " / ".join(_HASHES.sub("", part, count=1) for part in wanted.split(" / "))
-    for fold in (str, str.casefold):
-        for name, level in ((wanted, 0), (bare, len(hashes[1]) if hashes else 0)):
-            found = [one for one in named if _fits(one, fold(name), level, fold)]
-            whole = [one for one in found if fold(name) in (fold(one.written), fold(one.read))]
-            if len(found) > 1 and len(whole) == 1 and " / " in name:
-                found = whole
-            if len(found) > 1:
-                raise SectionAmbiguous(path, section, tuple(one.listed for one in found))
-            if found:
-                return found[0].heading
-    raise SectionNotFound(path, section, tuple(one.listed for one in named))
-
-
-def _fits(one: _Named, name: str, level: int, fold: Callable[[str], str]) -> bool:
-    if not name or level not in (0, one.heading.level):
-        return False
-    paths = (fold(one.written), fold(one.read))
-    return any(path == name or path.endswith(f" / {name}") for path in paths)
-
-
-def _named(structure: Structure) -> list[_Named]:
-    named: list[_Named] = []
-    above: list[Heading] = []
-    for heading in structure.headings:
-        above = [*(one for one in above if one.level < heading.level), heading]
-        written = " / ".join(_key(one.raw) for one in above)
-        read = " / ".join(_key(one.text) for one in above)
-        listed = written if len(above) > 1 else f"{'#' * heading.level} {written}"
-        named.append(_Named(listed, written, read, heading))
-    return named
-
-
-def _key(name: str) -> str:
-    return " ".join(unicodedata.normalize("NFC", name).split())
-
-
 def _without_heading(content: str, heading: Heading) -> str:
     """The content without a first line that repeats the section's heading."""
     stop = _line_stop(content, 0)
     hashes = _HASHES.match(content, 0, stop)
     if not hashes or len(hashes[1]) != heading.level:
         return content
-    same = _key(content[hashes.end() : stop]) in (_key(heading.raw), _key(heading.text))
+    same = heading_key(content[hashes.end() : stop]) in (
+        heading_key(heading.raw),
+        heading_key(heading.text),
+    )
     return content[_after_line_end(content, stop) :] if same else content
 
 
