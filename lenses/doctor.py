@@ -63,39 +63,64 @@ def doctor(vault_folder: VaultOption = None, as_json: JsonOption = False) -> Non
 
 def examine(vault: Vault) -> Examination:
     """Look at all notes, the folder, the installation and the index of a vault."""
-    state: list[IndexState] = []
-    count = 0
+    return _Examiner(vault).examination()
 
-    def notes() -> Iterator[Finding]:
-        nonlocal count
-        gathered, links = _Gathered(), _Links(vault)
-        for entry in vault.layout.walk(lambda problem: gathered.left_out.append(problem)):
-            count += 1
-            try:
-                note = read_note(vault.layout, entry.path)
-            except NoteNotFound:
-                continue  # removed since it was listed
-            gathered.add(note)
-            yield from _note(note)
-            yield from _memory(note)
-            yield from links.of(note)
-        yield from gathered.findings()
 
-    def index() -> Iterator[Finding]:
-        vault.index.refresh()
-        now = vault.index.ask(vault.index_state)
-        state.append(now)
+class _Examiner:
+    def __init__(self, vault: Vault) -> None:
+        self._vault = vault
+        self._notes = 0
+        self._state: IndexState | None = None
+
+    def examination(self) -> Examination:
+        checks = (self._index, self._every_note, self._folder, _installation)
+        found = [finding for check in checks for finding in _guarded(check)]
+        found = list(dict.fromkeys(found))  # two checks may fail for one reason
+        found.sort(key=lambda one: (one.path is not None, one.path or "", one.line or 0))
+        return Examination(self._notes, tuple(found), self._state)
+
+    def _index(self) -> Iterator[Finding]:
+        self._vault.index.refresh()
+        self._state = now = self._vault.index.ask(self._vault.index_state)
         if not now.fresh or now.note:
             problem = now.note or f"the index is behind by {now.behind} notes"
             yield Finding("index", problem, "run `zib index`")
 
-    found = [
-        finding
-        for check in (index, notes, lambda: _folder(vault), _installation)
-        for finding in _guarded(check)
-    ]
-    found.sort(key=lambda one: (one.path is not None, one.path or "", one.line or 0))
-    return Examination(count, tuple(found), state[0] if state else None)
+    def _every_note(self) -> Iterator[Finding]:
+        left_out: list[WalkProblem] = []
+        names, links = _Names(), _Links(self._vault)
+        for entry in self._vault.layout.walk(left_out.append):
+            self._notes += 1
+            try:
+                note = read_note(self._vault.layout, entry.path)
+            except NoteNotFound:
+                continue  # removed since it was listed
+            names.add(note)
+            yield from _note(note)
+            yield from _memory(note)
+            yield from links.of(note)
+        yield from names.findings()
+        for path, reason in left_out:
+            remedy = "nothing, if it is meant to be left out; else put the notes into the vault"
+            yield Finding("left-out", f"it is not read: {reason}", remedy, path)
+
+    def _folder(self) -> Iterator[Finding]:
+        reason = self._vault.store.probe()
+        if reason:
+            yield Finding("read-only", reason, "give your user the right to write, or free space")
+        for path in self._vault.store.leftovers():
+            problem = "a process that was killed left it behind"
+            yield Finding("temporary", problem, "delete it", path)
+
+
+def _installation() -> Iterator[Finding]:
+    providers = set(packages_distributions().get("whoosh", ()))
+    if len(providers) > 1:
+        yield Finding(
+            "installation",
+            f"the package whoosh is installed twice, by {' and '.join(sorted(providers))}",
+            "uninstall both, then install one of them again",
+        )
 
 
 def _guarded(check: Callable[[], Iterator[Finding]]) -> Iterator[Finding]:
@@ -220,11 +245,10 @@ def _file_names(vault: Vault) -> Iterator[str]:
 # Across notes
 
 
-class _Gathered:
-    """What has to be seen of all notes before anything can be said."""
+class _Names:
+    """The ids of all notes, and their names with those of their folders, to find twins."""
 
     def __init__(self) -> None:
-        self.left_out: list[WalkProblem] = []
         self._ids: dict[str, list[str]] = defaultdict(list)
         self._names: dict[str, dict[str, None]] = defaultdict(dict)
 
@@ -237,37 +261,15 @@ class _Gathered:
             self._names[folded]["/".join(parts[:end])] = None
 
     def findings(self) -> Iterator[Finding]:
-        for path, reason in self.left_out:
-            remedy = "nothing, if it is meant to be left out; else put the notes into the vault"
-            yield Finding("left-out", f"it is not read: {reason}", remedy, path)
-        for note_id, paths in self._ids.items():
-            for path in paths[1:]:
-                problem = f"it has the id {note_id} of {paths[0]}"
+        for note_id, (first, *others) in self._ids.items():
+            for path in others:
+                problem = f"it has the id {note_id} of {first}"
                 yield Finding("duplicate-id", problem, "remove the id from the copy", path)
-        for names in self._names.values():
-            first, *others = names
+        for first, *others in self._names.values():
             for path in others:
                 problem = f"its name differs from {first} only by case or Unicode form"
                 remedy = "rename one of them; some disks cannot hold both"
                 yield Finding("twin-name", problem, remedy, path)
-
-
-def _folder(vault: Vault) -> Iterator[Finding]:
-    reason = vault.store.probe()
-    if reason:
-        yield Finding("read-only", reason, "give your user the right to write, or free space")
-    for path in vault.store.leftovers():
-        yield Finding("temporary", "a process that was killed left it behind", "delete it", path)
-
-
-def _installation() -> Iterator[Finding]:
-    providers = set(packages_distributions().get("whoosh", ()))
-    if len(providers) > 1:
-        yield Finding(
-            "installation",
-            f"the package whoosh is installed twice, by {' and '.join(sorted(providers))}",
-            "uninstall both, then install one of them again",
-        )
 
 
 # The report

@@ -19,7 +19,7 @@ Json = dict[str, Any]
 SAFE_INTEGER = 2**53 - 1
 """The largest integer that JSON readers with double-precision numbers keep exact."""
 
-_PLAIN = {str: "string", int: "integer", float: "number", bool: "boolean", object: None}
+_PLAIN = {str: "string", int: "integer", float: "number", bool: "boolean"}
 
 
 def camel(name: str) -> str:
