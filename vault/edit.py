@@ -277,9 +277,13 @@ def _fold(text: str, start: int) -> tuple[str, list[int]]:
             pieces.append(chunk)
             origins.extend(range(first, found.end()))
         else:
-            for piece, origin in _decomposed(chunk, first):
-                pieces.append(piece)
-                origins.append(origin)
+            parts = {character: unicodedata.normalize("NFD", character) for character in set(chunk)}
+            pieces.append(unicodedata.normalize("NFD", chunk))
+            if pieces[-1] == "".join([parts[character] for character in chunk]):
+                for origin, character in enumerate(chunk, first):
+                    origins += [origin] * len(parts[character])
+            else:
+                origins += [origin for _, origin in _decomposed(chunk, first)]
     origins.append(len(text))
     return "".join(pieces), origins
 

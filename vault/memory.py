@@ -227,26 +227,24 @@ def append_observation(
     id: str,  # noqa: A002
     tags: Iterable[str] = (),
     fields: Mapping[str, str] = MappingProxyType({}),
+    structure: Structure | None = None,
 ) -> Source:
     """Add one observation after the last one, or at the end of a note that has none.
 
-    It takes the bullet and the indent of the list that it continues. Raises ObservationRefused
+    It takes the bullet and the indent of the list that it continues. `structure` is that of the
+    body, for a caller that has it. Raises ObservationRefused
     as `canonical` does, InvalidArgument for an id, a tag or a field that cannot be written, and
     NoteUnusable, with an empty path, where the note would not read back as it was and one more.
     """
     wanted = _tagged(canonical(text), tags)
-    before = parse(source.body_text)
+    before = structure or parse(source.body_text)
     tail = _tail(_checked(fields), _fresh(id, before))
     lead, bullet, at = _place(source, before)
     written = _written(f"{lead}{bullet} ", len(lead) + 2, encode(wanted), tail)
     if not before.items and source.body_text.strip() and not _ends_in_blank_line(source.text):
         written = "\n" + written
     edited = edit.insert_lines(source, at, written)
-    body = edited.body_text
-    after = parse(body)
-    kept = after.items[:-1] == before.items and _alike(before, after)
-    added = [_read(body, item) for item in after.items[-1:]] if kept else []
-    if [(one.text, one.id, one.fields) for one in added] != [(wanted, id, dict(fields))]:
+    if _added(source, edited, before.items[-1:]) != (wanted, id, dict(fields)):
         raise NoteUnusable("", _UNSAFE)
     return edited
 
@@ -404,6 +402,22 @@ def _find(source: Source, observation: Observation) -> tuple[Structure, Item]:
             if (found.id, found.text) == (observation.id, observation.text):
                 return structure, item
     raise NoteUnusable("", "the observation is not where it was read")
+
+
+def _added(
+    source: Source, edited: Source, last: tuple[Item, ...]
+) -> tuple[str, str, Mapping[str, str]] | None:
+    """What follows the last item, if that is one observation and the rest is as it was.
+
+    An item of a top-level list starts afresh, so that only the text from there on is parsed.
+    """
+    start = last[0].start - len(_lead(source.body_text, last[0])) if last else 0
+    body = edited.body_text[start:]
+    before, after = parse(source.body_text[start:]), parse(body)
+    if not after.items or after.items[:-1] != before.items or not _alike(before, after):
+        return None
+    found = _read(readable(body), after.items[-1])
+    return found.text, found.id, found.fields
 
 
 def _alike(before: Structure, after: Structure) -> bool:
