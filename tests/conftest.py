@@ -1,10 +1,12 @@
 """Fixtures that all tests share. No test sees the user's own vault, cache or settings."""
 
+import os
 import shutil
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from zibaldone.tools.shell import AGENT_SHELLS, AGENT_VARIABLE, INSTANCE_VARIABLE
 
 REPOSITORY = Path(__file__).parents[1]
 
@@ -12,13 +14,21 @@ REPOSITORY = Path(__file__).parents[1]
 settings.register_profile("zibaldone", deadline=None)
 settings.load_profile("zibaldone")
 
+# What chooses a vault or a door must not come from the shell of whoever runs the tests.
+for name in (
+    "ZIBALDONE_VAULT",
+    "ZIBALDONE_STATE_DIR",
+    AGENT_VARIABLE,
+    INSTANCE_VARIABLE,
+    *AGENT_SHELLS,
+):
+    os.environ.pop(name, None)
+
 
 @pytest.fixture(autouse=True)
-def private_environment(monkeypatch, tmp_path_factory):
-    """Each test has its own cache, and no variable chooses its vault or its door."""
+def private_cache(monkeypatch, tmp_path_factory):
+    """Each test has a cache of its own."""
     monkeypatch.setenv("ZIBALDONE_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
-    for name in ("ZIBALDONE_VAULT", "ZIBALDONE_STATE_DIR", "ZIBALDONE_AGENT"):
-        monkeypatch.delenv(name, raising=False)
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
 """The main job through an independent client: the TypeScript SDK from the npm registry."""
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -32,30 +33,39 @@ pytestmark = [
 
 
 def contents(vault):
-    return {p: p.read_bytes() for p in sorted(vault.rglob("*.md")) if ".zibaldone" not in p.parts}
+    """The notes of a vault by their path in it; dot folders hold none."""
+    paths = ((p, p.relative_to(vault).as_posix()) for p in vault.rglob("*.md"))
+    return {name: p.read_bytes() for p, name in paths if not name.startswith(".")}
 
 
-def run_main_job(vault):
-    command = ["node", str(CLIENTS / "main_job.mjs"), sys.executable, str(vault)]
-    done = subprocess.run(
-        command, capture_output=True, text=True, encoding="utf-8", timeout=120, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+class Run:
+    """One main job on a copy of sample-vault: the files before and after, and its report."""
+
+    def __init__(self, folder):
+        self.vault = folder / "vault"
+        shutil.copytree(CLIENTS.parents[1] / "sample-vault", self.vault)
+        self.before = contents(self.vault)
+        command = ["node", str(CLIENTS / "main_job.mjs"), sys.executable, str(self.vault)]
+        done = subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+            timeout=120,
+            check=False,
+            env={**os.environ, "ZIBALDONE_CACHE_DIR": str(folder / "cache")},
+        )
+        assert done.returncode == 0, done.stderr
+        self.report = json.loads(done.stdout)
 
 
-@pytest.fixture
-def before(sample_vault):
-    return contents(sample_vault)
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    return Run(tmp_path_factory.mktemp("typescript"))
 
 
-@pytest.fixture
-def report(sample_vault, before):
-    return run_main_job(sample_vault)
-
-
-def test_the_main_job_works_from_typescript(sample_vault, before, report):
-    answers = report["answers"]
+def test_the_main_job_works_from_typescript(run):
+    answers = run.report["answers"]
 
     # Remembered, recognised when said again, found by the next search.
     assert not any("quokka" in hit["snippet"] for hit in answers["before"]["results"])
@@ -69,7 +79,7 @@ def test_the_main_job_works_from_typescript(sample_vault, before, report):
 
     # Corrected: on disk, in the note that is read back, and in what is recalled.
     assert answers["edited"]["outcome"] == "edited"
-    memory = (sample_vault / answers["user"]["path"]).read_text(encoding="utf-8")
+    memory = (run.vault / answers["user"]["path"]).read_text(encoding="utf-8")
     corrected = (
         f"- Takes the quokka ferry at 8:15 on Mondays. ^{answers['user']['observationId']}\n"
     )
@@ -86,17 +96,17 @@ def test_the_main_job_works_from_typescript(sample_vault, before, report):
         per_note[source["noteId"]] = per_note.get(source["noteId"], 0) + source["tokens"]
     assert max(per_note.values()) <= 600
     assert {s["hop"] for s in recalled["sources"]} >= {0, 1}
-    assert report["neighbour"] in {s["path"] for s in recalled["sources"]}
+    assert run.report["neighbour"] in {s["path"] for s in recalled["sources"]}
 
     # Of the owner's files, only the two memory notes have changed.
-    after = contents(sample_vault)
-    changed = {p.relative_to(sample_vault).as_posix() for p in after if before.get(p) != after[p]}
+    after = contents(run.vault)
+    changed = {path for path in after if run.before.get(path) != after[path]}
     assert changed == {answers["user"]["path"], answers["ofProject"]["path"]}
-    assert before.keys() <= after.keys()
+    assert run.before.keys() <= after.keys()
 
 
-def test_the_tools_describe_themselves_to_typescript(report):
-    tools = {tool["name"]: tool for tool in report["tools"]}
+def test_the_tools_describe_themselves_to_typescript(run):
+    tools = {tool["name"]: tool for tool in run.report["tools"]}
     assert tools.keys() >= TOOLS
     for name, tool in tools.items():
         assert tool["closed"], name
@@ -110,8 +120,8 @@ def test_the_tools_describe_themselves_to_typescript(report):
     assert tools["delete_note"]["annotations"]["destructiveHint"] is True
 
 
-def test_refusals_reach_typescript_with_what_to_do(report):
-    refusals = report["refusals"]
+def test_refusals_reach_typescript_with_what_to_do(run):
+    refusals = run.report["refusals"]
     assert all(refusal["refused"] for refusal in refusals.values()), refusals
     assert "budgetTokens" in refusals["misspelt"]["text"]
     assert all(refusal["text"] for refusal in refusals.values())
