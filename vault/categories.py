@@ -98,7 +98,8 @@ def category_key(label: str) -> str:
     two categories; `category_near` finds the one from the other.
     """
     folded = fold_name(label)
-    return " ".join(singular(word) for word in _GAPS.split(folded) if word) or folded
+    words = " ".join(singular(word) for word in _GAPS.split(folded) if word)
+    return words or " ".join(folded.split())
 
 
 def _without_accents(key: str) -> str:
