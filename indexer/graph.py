@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import log2
 from typing import TYPE_CHECKING, Any
@@ -36,6 +36,22 @@ class Neighbourhood:
 
     found: tuple[Neighbour, ...]
     left_out: int
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """What a walk may use: notes by their path, links by their source and target."""
+
+    admits: Callable[[str], bool] | None = None
+    follows: Callable[[str, str], bool] | None = None
+
+    def open(self, via: str, links: Iterable[str], backlinks: Iterable[str]) -> set[str]:
+        """Return the notes to which one can go on from a note."""
+        if self.follows is not None:
+            links = (path for path in links if self.follows(via, path))
+            backlinks = (path for path in backlinks if self.follows(path, via))
+        around = {*links, *backlinks}
+        return around if self.admits is None else set(filter(self.admits, around))
 
 
 class LinkGraph:
@@ -78,8 +94,13 @@ class LinkGraph:
         """The notes that link to this one, in alphabetical order."""
         return tuple(sorted(self._graph.pred[path])) if path in self._graph else ()
 
-    def neighbours(self, starts: Sequence[str], depth: int, limit: int = 200) -> Neighbourhood:
+    def neighbours(
+        self, starts: Sequence[str], depth: int, limit: int = 200, way: Way | None = None
+    ) -> Neighbourhood:
         """Return the best `limit` notes within `depth` links, either way; never the starts.
+
+        `way` says which notes and links there are for whoever asks: no others are walked or
+        counted.
 
         A note that is reached over the notes v1, v2, … (a start first) weighs the product of
         1 / log2(2 + degree(v)): a note with two links hands on a half, a hub with three thousand
@@ -87,7 +108,7 @@ class LinkGraph:
         Through one note that is no start at most 64 others come in, the first by path.
         `left_out` counts what was seen besides; what lies behind that is not looked at.
         """
-        walk = _Walk(self._graph, starts, limit)
+        walk = _Walk(self._graph, starts, limit, way or Way())
         for hop in range(1, depth + 1):
             walk.step(hop)
         return walk.result()
@@ -98,9 +119,11 @@ class _Walk:
     `limit` ones can bring in a better one: those are not walked from.
     """
 
-    def __init__(self, graph: networkx.DiGraph[str], starts: Sequence[str], limit: int) -> None:
+    def __init__(
+        self, graph: networkx.DiGraph[str], starts: Sequence[str], limit: int, way: Way
+    ) -> None:
         self._succ, self._pred = graph.succ, graph.pred
-        self._limit = limit
+        self._limit, self._way = limit, way
         self._starts = frozenset(starts)
         self._edge = {path: 1.0 for path in self._starts if path in graph}
         self._found: dict[str, Neighbour] = {}
@@ -111,7 +134,8 @@ class _Walk:
         for via in sorted(self._edge):
             links, backlinks = self._succ[via], self._pred[via]
             weight = self._edge[via] / log2(2 + len(links) + len(backlinks))
-            for path in self._share(via, {*links, *backlinks}):
+            open_links = self._way.open(via, links, backlinks)
+            for path in self._share(via, open_links):
                 known = reached.get(path)
                 if known is None or weight > known.weight:
                     reached[path] = Neighbour(path, hop, via, weight)

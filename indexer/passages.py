@@ -1,8 +1,9 @@
 """What of a note is ranked: its head, and its passages.
 
-A passage is an active observation of a memory note, or a section of a user-doc (a long section
-in several parts). The head stands for the note as a whole: title, aliases, tags, category and
-path words. Positions are character offsets into `Source.text`.
+A passage is a live observation of a memory note, or a section of a user-doc (a long section in
+several parts). The head stands for the note as a whole: title, aliases, tags, category and path
+words. Positions are character offsets into `Source.text`. Observations that are expired or not
+active leave nothing here, neither words nor tags nor links.
 """
 
 from __future__ import annotations
@@ -11,9 +12,11 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
+from ..vault.layout import Layout
 from ..vault.memory import Observation, observations
-from ..vault.note import Note
+from ..vault.note import Note, parse_note
 from ..vault.source import readable
 from .analysis import terms
 
@@ -66,30 +69,58 @@ class Document:
     impacts: Mapping[str, float]
 
 
-def passages(note: Note) -> tuple[Passage, ...]:
-    """Return the passages of a note in the order of the file."""
+def today() -> str:
+    """The day by which observations expire: an ISO date, in UTC."""
+    return datetime.now(UTC).date().isoformat()
+
+
+def is_live(observation: Observation, day: str) -> bool:
+    """Whether an observation may be recalled on a day: it is active, and not expired by then."""
+    active = observation.status in ("", "active")
+    return active and not (observation.expires and observation.expires < day)
+
+
+def visible(layout: Layout, note: Note, day: str) -> Note:
+    """Return a note with blanks in the place of each observation that is not live.
+
+    What is read of that has the offsets and lines of the note, and nothing of what is hidden.
+    """
+    if note.place.note_class != "agent-memory":
+        return note
+    hidden = [one for one in observations(note) if not is_live(one, day)]
+    if not hidden:
+        return note
+    text, at, pieces = note.source.text, 0, []
+    for one in hidden:
+        start, end = note.source.body + one.start, note.source.body + one.end
+        pieces += [text[at:start], *(c if c in "\r\n" else " " for c in text[start:end])]
+        at = end
+    kept = "".join([*pieces, text[at:]])
+    return parse_note(layout, note.path, kept.encode("utf-8", "surrogateescape"))
+
+
+def passages(note: Note, day: str | None = None) -> tuple[Passage, ...]:
+    """Return the passages of a note in the order of the file, as they are on a day, or now."""
     if note.place.note_class == "agent-memory":
-        return tuple(_memory(note))
+        return tuple(_memory(note, day or today()))
     return tuple(_sections(note, _headed_spans(note)))
 
 
 def documents(note: Note, parts: tuple[Passage, ...]) -> tuple[Document, ...]:
-    """Return the index documents of a note: its head, then one for each passage."""
+    """Return the index documents of a visible note: its head, then one for each passage."""
     text = note.source.text
-    bodies = (
-        (part.heading, part.words or readable(text[part.start : part.end])) for part in parts
-    )
+    bodies = ((part.heading, part.words or readable(text[part.start : part.end])) for part in parts)
     return (
         _head(note),
         *(_document((("heading", heading), ("body", body))) for heading, body in bodies),
     )
 
 
-def _memory(note: Note) -> Iterator[Passage]:
+def _memory(note: Note, day: str) -> Iterator[Passage]:
     base = note.source.body
     found = observations(note)
     for observation in found:
-        if observation.status in ("", "active"):
+        if is_live(observation, day):
             yield _observation(note, observation, base)
     gaps = _gaps(base, len(note.source.text), [(base + o.start, base + o.end) for o in found])
     prose = ((start, end, "") for start, end in gaps if _has_prose(note.source.text[start:end]))

@@ -67,17 +67,29 @@ class Resolver:
         a wikilink, with or without `#heading` or `#^block`. None: not found. Several: ambiguous.
         Nothing that is merely close is found.
         """
+        return self.locate(ref)[0]
+
+    def locate(self, ref: str) -> tuple[tuple[str, ...], str]:
+        """Return what `find` does, and the part of the note that the reference names, or ''.
+
+        A `#` may be a part of the name as well: of `C# notes#Old`, the part is `Old` where there
+        is a note `C# notes`, else ` notes#Old` of a note `C`.
+        """
         if len(ref) > _LONGEST_REF:
-            return ()
-        found = (names.find(form) for form in _forms(ref) for names in self._all)
-        return next(filter(None, found), ())
+            return (), ""
+        for name, part in _forms(ref):
+            for names in self._all:
+                found = names.find(name)
+                if found:
+                    return found, part
+        return (), ""
 
     def suggest(self, ref: str, limit: int = 5) -> tuple[str, ...]:
         """Return the paths of notes with a file name or title close to a reference, best first."""
         forms = tuple(_forms(ref[:_LONGEST_REF]))
         if not forms:
             return ()
-        wanted = _key(forms[-1]).rpartition("/")[2]
+        wanted = _key(forms[-1][0]).rpartition("/")[2]
         names = chain.from_iterable(names.close(wanted) for names in self._all)
         paths = dict.fromkeys(chain.from_iterable(names))
         return tuple(paths)[:limit]
@@ -178,13 +190,14 @@ def _closest(wanted: str, names: Iterable[str]) -> list[str]:
     return [name for _, name in sorted(rated, reverse=True)]
 
 
-def _forms(ref: str) -> Iterator[str]:
-    """What a reference may mean: all of it, or what stands before a `#`, the longest first."""
+def _forms(ref: str) -> Iterator[tuple[str, str]]:
+    """What a reference may mean: name and part. All of it is the name, or what precedes a `#`."""
     text = ref.strip().removeprefix("!")
     if text.startswith("[[") and text.endswith("]]"):
         text = text[2:-2].partition("|")[0]
-    forms = (text, text.rpartition("#")[0], text.partition("#")[0])
-    yield from dict.fromkeys(form.strip() for form in forms if form.strip())
+    last, first = text.rpartition("#"), text.partition("#")
+    parts = {text: "", last[0]: last[2], first[0]: first[2]}
+    yield from ((name.strip(), part.strip()) for name, part in parts.items() if name.strip())
 
 
 def _is_relative(target: str) -> bool:

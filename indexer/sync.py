@@ -24,7 +24,7 @@ from ..vault.layout import Entry, Layout
 from ..vault.note import Note, read_note
 from ..vault.paths import NOTE_ENDING
 from .catalog import PENDING, Catalog, Docs, Names, Row
-from .passages import Document, Passage, documents, passages
+from .passages import Document, Passage, documents, passages, today, visible
 from .segments import Segment, SegmentStamp, merge_segments, write_segment
 from .view import View
 
@@ -97,6 +97,11 @@ def is_note(layout: Layout, path: str) -> bool:
     return path[-3:].lower() == NOTE_ENDING and not layout.ignored(path)
 
 
+def _same(one: Row, other: Row) -> bool:
+    """Whether a note reads the same: its bytes are, and no observation has expired since."""
+    return one.token == other.token and one.passages == other.passages
+
+
 def has_own_id(row: Row) -> bool:
     """Say whether the note's id is written in its frontmatter, not derived from its path."""
     return Names.parse(row.names).own_id
@@ -163,7 +168,7 @@ class Updater:
         self, item: Prepared, ids: dict[str, str], change: int, segment: int, first: int
     ) -> None:
         old = self._catalog.row(item.row.path)
-        if old is not None and old.token == item.row.token and not old.problem:
+        if old is not None and not old.problem and _same(old, item.row):
             self._catalog.stamp_file(item.row, change)
             return
         row = item.row
@@ -256,10 +261,11 @@ class Updater:
 
 def prepare(layout: Layout, entry: Entry) -> Prepared:
     """Read one note and work out everything that the index keeps of it."""
-    note = read_note(layout, entry.path)
-    parts = passages(note)
-    indexed = documents(note, parts)
-    return Prepared(entry, _row(note, entry, parts, indexed), indexed)
+    note, day = read_note(layout, entry.path), today()
+    parts, seen = passages(note, day), visible(layout, note, day)
+    indexed = documents(seen, parts)
+    row = _row(seen, entry, parts, indexed)
+    return Prepared(entry, replace(row, token=note.source.token), indexed)
 
 
 def _row(

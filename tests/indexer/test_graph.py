@@ -10,7 +10,7 @@ import networkx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from zibaldone.indexer.graph import LinkGraph, Neighbour
+from zibaldone.indexer.graph import LinkGraph, Neighbour, Way
 
 
 def graph(links):
@@ -87,6 +87,15 @@ def test_replacing_and_removing_keep_the_graph_as_if_built_anew():
     assert built.incoming("a") == built.outgoing("new") == ()
     built.build({"z": []})
     assert built.paths() == ("z",)
+
+
+def test_a_walk_goes_through_no_note_and_no_link_that_is_not_open():
+    built = graph({"a": ["shut", "b"], "shut": ["behind"], "b": ["c"], "d": ["b"]})
+    way = Way(lambda path: path != "shut", lambda source, target: (source, target) != ("d", "b"))
+    around = built.neighbours(["a"], depth=3, way=way)
+    assert paths(around) == ["b", "c"]
+    assert around.left_out == 0
+    assert built.neighbours(["a"], depth=3, limit=1, way=way).left_out == 1
 
 
 NODES = st.sampled_from("abcdefgh")

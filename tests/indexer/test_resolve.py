@@ -203,6 +203,16 @@ def test_a_copied_note_makes_its_id_ambiguous():
     )
 
 
+def test_the_part_behind_a_name_is_told_apart_from_a_name_with_a_hash():
+    resolver = vault(note("z/c.md", title="C# notes"), "y/two.md", "C.md")
+    assert resolver.locate("C# notes") == (("z/c.md",), "")
+    assert resolver.locate("C# notes#Old#Older") == (("C.md",), "notes#Old#Older")
+    assert resolver.locate("C# notes#^m3k9f2") == (("z/c.md",), "^m3k9f2")
+    assert resolver.locate("[[two#A / B|shown]]") == (("y/two.md",), "A / B")
+    assert resolver.locate("two#") == (("y/two.md",), "")
+    assert resolver.locate("three#Part") == ((), "")
+
+
 # Suggestions
 
 
