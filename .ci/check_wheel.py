@@ -53,6 +53,7 @@ def check_commands(vault):
     """The main job at the command line."""
     version = importlib.metadata.version("zibaldone")
     check(version in zib("--version"), "zib --version does not name the version")
+    Path(vault).mkdir()
     zib("init", vault)
     common = ("--vault", vault, "--json")
     remembered = json.loads(zib("remember-about-user", FACT, "--category", "preferences", *common))
