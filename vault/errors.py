@@ -331,7 +331,9 @@ class SectionAmbiguous(Conflicting):
 
     @property
     def sentence(self) -> str:
-        return f"{self.section!r} fits several sections of {self.path}: {_listing(self.candidates)}."
+        return (
+            f"{self.section!r} fits several sections of {self.path}: {_listing(self.candidates)}."
+        )
 
     @property
     def next_step(self) -> str:
@@ -387,3 +389,37 @@ class LockTimeout(StorageFailure):
     @property
     def next_step(self) -> str:
         return "Call again in a moment."
+
+
+@dataclass(eq=False)
+class JournalUnreadable(StorageFailure):
+    """The history of the vault cannot be read."""
+
+    path: str
+    reason: str
+    code = "journal_unreadable"
+
+    @property
+    def sentence(self) -> str:
+        return f"The journal {self.path} cannot be read: {self.reason}."
+
+    @property
+    def next_step(self) -> str:
+        return "Check its rights; `zib doctor` says what is wrong with it."
+
+
+@dataclass(eq=False)
+class RevisionUnavailable(NotFound):
+    """A past state of a note cannot be had from the journal."""
+
+    revision: str
+    reason: str
+    code = "revision_unavailable"
+
+    @property
+    def sentence(self) -> str:
+        return f"The state after revision {self.revision!r} cannot be had: {self.reason}."
+
+    @property
+    def next_step(self) -> str:
+        return "Choose another revision from `zib history`."
