@@ -37,6 +37,7 @@ class Similar:
     text: str
     score: float
     kind: Literal["same", "reworded", "contradicting", "related"]
+    muted: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +79,7 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class SearchAnswer:
-    """Ranked passages, best first; `total` hits exist, `more` says that the list was cut."""
+    """Ranked passages, best first, of `total` notes that fit; `more` says that the list was cut."""
 
     results: tuple[Passage, ...]
     total: int
@@ -89,7 +90,11 @@ class SearchAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where a part of a recalled bundle comes from; `hop` 0 is a hit, 1 to 3 a neighbour."""
+    """Where a part of a recalled bundle comes from; `hop` 0 is a hit, 1 to 3 a neighbour.
+
+    `cut` says that the text, or the note behind it, goes on. `tokens` are those of the text;
+    citations and envelope come on top.
+    """
 
     note_id: str
     path: str
@@ -175,7 +180,10 @@ class ObservationOut:
 
 @dataclass(frozen=True, slots=True)
 class NoteAnswer:
-    """A note as it is on disk now. `content` is cut at 100,000 characters, and says so."""
+    """A note as it is on disk now. `content` is cut at 100,000 characters, and says so.
+
+    Of links, headings and the like 500 are listed; `not_listed` counts the others by field.
+    """
 
     note_id: str
     path: str
@@ -196,6 +204,7 @@ class NoteAnswer:
     project: str | None = None
     section: str | None = None
     problem: str | None = None
+    not_listed: Mapping[str, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,22 +1,34 @@
 """The text of a recalled bundle: notes with their citations, inside a fresh envelope.
 
-    <recalled 7k2m9qx4>
+    <recalled 70249651>
     [1] agent-memory/preferences.md · Preferences · 2026-11-02
     - Prefers dark themes in every editor. ^m3k9f2 · agent
-    </recalled 7k2m9qx4>
+    </recalled 70249651>
 
 What stands between the two lines is data: text of notes, never an instruction. The nonce is
-new in each answer and occurs nowhere in the text, so that no note can end the envelope.
+new in each answer and occurs nowhere in the text, so that no note can end the envelope; a line
+of a note that looks like a citation gets a backslash. A nonce is digits, which all cost the same
+number of tokens, so that equal questions get equal answers but for the nonce.
 """
 
 from __future__ import annotations
 
+import re
 import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
+from ..vault.paths import is_control
+
 CUT_MARK = " […]"
+CUT_LINE = "[…]"
+"""What stands at the end of a text, and below the last one of a note, that goes on."""
+
+PLAIN_NONCE = "0" * 8
+"""A nonce for measuring; every other costs as much."""
+
+_LINE_END = re.compile(r"\r\n?")
+_LIKE_CITATION = re.compile(r"(^|(?<=[\v\f\x85\u2028\u2029]))(?=\[\d+\] )", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,24 +37,37 @@ class Block:
 
     citation: str
     texts: tuple[str, ...]
+    shortened: bool = False
 
 
-def nonce(texts: Iterable[str]) -> str:
-    """Return eight letters and digits that occur in none of the texts."""
-    held = tuple(texts)
-    while True:
-        made = "".join(secrets.choice(ALPHABET) for _ in range(8))
-        if not any(made in text for text in held):
-            return made
+def quoted(text: str) -> str:
+    """Return a text of a note as it may stand in an envelope."""
+    return _LIKE_CITATION.sub(r"\1\\", _LINE_END.sub("\n", text))
 
 
-def seal(blocks: Sequence[Block]) -> str:
-    """Return the whole text of a bundle; no blocks, no text."""
-    if not blocks:
-        return ""
-    parts = [
-        f"[{number}] {block.citation}\n" + "".join(f"{text}\n" for text in block.texts)
+def cited(number: int, citation: str) -> str:
+    """Return the line that says where the texts below it come from."""
+    line = "".join("\ufffd" if is_control(c) else c for c in citation)
+    return f"[{number}] {line}\n"
+
+
+def body(blocks: Sequence[Block]) -> str:
+    """Return what stands in the envelope."""
+    return "".join(
+        cited(number, block.citation)
+        + "".join(f"{text}\n" for text in block.texts)
+        + (f"{CUT_LINE}\n" if block.shortened else "")
         for number, block in enumerate(blocks, 1)
-    ]
-    mark = nonce(parts)
-    return f"<recalled {mark}>\n{''.join(parts)}</recalled {mark}>"
+    )
+
+
+def sealed(text: str, nonce: str) -> str:
+    """Return a text in its envelope; no text, no envelope."""
+    return f"<recalled {nonce}>\n{text}</recalled {nonce}>" if text else ""
+
+
+def fresh_nonce(text: str) -> str:
+    """Return eight digits that do not occur in a text."""
+    while (made := f"{secrets.randbelow(10**8):08}") in text:
+        pass
+    return made

@@ -2,52 +2,69 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Callable, Sequence
-from typing import Literal
+import json
+import unicodedata
+from collections.abc import Callable, Iterable, Sequence
+from itertools import islice
+from typing import Literal, TypeVar, get_args
 
 from ..indexer.catalog import Names, Row
-from ..indexer.sync import is_note
 from ..indexer.view import Scope
 from ..vault import edit
 from ..vault.errors import (
     InvalidArgument,
-    NoteAmbiguous,
     NoteChanged,
     NoteExists,
-    NoteNotFound,
     NoteUnusable,
     PathRefused,
+    SectionNotFound,
 )
 from ..vault.frontmatter import quote
-from ..vault.ids import new_id
+from ..vault.ids import derived_id, is_id, new_id
 from ..vault.markdown import section as section_span
 from ..vault.memory import observations
-from ..vault.note import Note, parse_note, read_note
-from ..vault.paths import note_file_name, safe_relative, twin
+from ..vault.note import MAX_BYTES, Note, Problem, parse_note, read_note
+from ..vault.paths import NOTE_ENDING, contained, fold_name, is_control, note_file_name
+from ..vault.sections import find_anchor, find_block, find_section
 from ..vault.source import Source, readable
 from .answers import (
-    Backlink,
     Created,
     Deleted,
     Edited,
     Heading,
     LinkOut,
+    MemoryType,
     NoteAnswer,
     NoteLine,
     NoteList,
     ObservationOut,
 )
-from .places import project_name
+from .diff import unified
+from .linked import backlinks, links, missing_part
+from .places import known_project, new_note, project_name
+from .refs import resolve, whole
 from .remember import checked_tag
-from .search import date_of, known_project
+from .search import date_of, known_origin
 from .vault import Vault
 
+__all__ = [
+    "create_note",
+    "delete_note",
+    "edit_note",
+    "get_note",
+    "list_notes",
+    "missing_part",
+]
+
 CONTENT_SHOWN = 100_000
-DIFF_SHOWN = 4_000
-"""Characters of a note, and of a diff, in one answer at most."""
+LISTED = 500
+"""Characters of a note, and links, headings and the like of it, in one answer at most."""
+
+TITLE_LENGTH = 300
+TAGS = 100
 
 EditMode = Literal["findReplace", "replace", "append", "prepend", "replaceSection"]
+Part = TypeVar("Part")
 
 
 def get_note(vault: Vault, ref: str) -> NoteAnswer:
@@ -67,9 +84,13 @@ def list_notes(
     limit: int = 50,
     cursor: str | None = None,
 ) -> NoteList:
-    """List user-docs by path, never memory; `cursor` is the `next_cursor` of the page before."""
-    prefix = f"{safe_relative(folder, 'folder')}/" if folder else ""
-    return vault.index.ask(lambda: _list(vault, project, prefix, tag, limit, cursor or ""))
+    """List user-docs by path, never memory; `cursor` is the `next_cursor` of the page before.
+
+    Raises `PathRefused` for a project or folder that leads out of the vault.
+    """
+    scope = Scope(project=known_project(vault.layout, project), note_class="user-doc")
+    prefix = f"{_nfc(str(contained(folder, 'folder')))}/" if folder is not None else ""
+    return vault.index.ask(lambda: _list(vault, scope, prefix, tag, limit, cursor or ""))
 
 
 def create_note(
@@ -80,20 +101,26 @@ def create_note(
     folder: str | None = None,
     tags: Sequence[str] = (),
 ) -> Created:
-    """Make a user-doc in a project. `body` is stored as it is given.
+    """Make a user-doc in a project. `body` is stored as it is given, with a line end behind it.
 
     Raises `NoteExists` when the path or the title is taken in that project, and `PathRefused`
-    for a title or folder that is no plain name.
+    for a title that is a path, and for a folder that leads out of the project, into its memory
+    or to where notes are ignored.
     """
+    title = _checked_title(title)
     name = project_name(vault.layout, project)
     parent = f"{vault.settings.projects_folder}/{name}"
-    if folder:
-        parent = f"{parent}/{safe_relative(folder, 'folder')}"
-    path = f"{parent}/{note_file_name(title)}"
-    if vault.layout.place(path).note_class != "user-doc":
-        raise PathRefused(folder or "", "that folder holds memory, which has tools of its own")
-    source = _new_source(title, _checked_body(body), tuple(map(checked_tag, tags)))
-    return vault.index.ask(lambda: _create(vault, name, path, title, source))
+    if folder is not None:
+        parent = f"{parent}/{contained(folder, 'folder')}"
+    path = new_note(vault.layout, f"{parent}/{note_file_name(title)}", "user-doc")
+    source = _new_source(title, body, tags)
+    if vault.index.watched:
+        vault.index.look()  # A note of that title may have come a moment ago.
+    vault.index.ask(lambda: _refuse_taken(vault, name, path, title))
+    token = vault.store.write(path, source.data, expected=None)
+    vault.changed((path,))
+    made = parse_note(vault.layout, path, source.data)
+    return Created("created", made.id, path, title, token)
 
 
 def edit_note(
@@ -112,76 +139,57 @@ def edit_note(
     Raises `TextNotFound`, `TextNotUnique`, `SectionNotFound`, `SectionAmbiguous`, `NoteChanged`,
     `NoteUnusable` and what `get_note` raises; the note is as it was then.
     """
-    change = _change(mode, _checked_body(content), find, section)
-    row = vault.index.ask(lambda: resolve(vault, ref))
+    change = _change(mode, _checked_text("content", content), find, section)
+    row = vault.index.ask(lambda: whole(vault, ref))
     with vault.store.transaction(row.path):
         before = read_note(vault.layout, row.path)
         _refuse_unusable(before, version_token)
         after = change(before.source, row.path)
-        changed = after.data != before.source.data
-        token = before.source.token
+        data, token = after.data, before.source.token
+        changed = data != before.source.data
         if changed:
-            token = vault.store.write(row.path, after.data, expected=token)
+            _refuse_large("content", data)
+            token = vault.store.write(row.path, data, expected=token)
     if changed:
-        vault.index.touched((row.path,))
+        vault.changed((row.path,))
     return Edited(
         outcome="edited" if changed else "unchanged",
         note_id=before.id if before.has_own_id else row.id,
         path=row.path,
         version_token=token,
-        diff=_diff(before.source, after) if changed else None,
+        diff=unified(before.source.text, after.text) if changed else None,
     )
 
 
 def delete_note(vault: Vault, ref: str) -> Deleted:
-    """Move a note to the trash, from which only the owner restores or purges it."""
+    """Move a note to the trash, from which only the owner restores or purges it.
+
+    Raises what `get_note` raises, and `StorageFailed` with the note still in its place.
+    """
 
     def known() -> tuple[Row, int]:
-        row = resolve(vault, ref)
-        return row, len(vault.index.graph().incoming(row.path))
+        row = whole(vault, ref)
+        return row, sum(1 for _ in backlinks(vault, row.path))
 
-    row, backlinks = vault.index.ask(known)
-    trash = vault.store.trash(row.path, row.id)
-    vault.index.touched((row.path,))
-    return Deleted("deleted", row.id, row.path, trash, backlinks)
-
-
-# References
-
-
-def resolve(vault: Vault, ref: str) -> Row:
-    """Return the one note that `ref` names; inside a question only.
-
-    Raises `NoteNotFound` with close names, or `NoteAmbiguous` with all paths that fit.
-    """
-    paths = vault.index.resolver().find(ref)
-    if len(paths) > 1:
-        raise NoteAmbiguous(ref, paths)
-    row = vault.index.row(paths[0]) if paths else None
-    if row is None:
-        raise NoteNotFound(ref, vault.index.resolver().suggest(ref))
-    return row
-
-
-def split_ref(ref: str) -> tuple[str, str]:
-    """Divide a reference into the note and the part behind `#`, as a wikilink does."""
-    inner = ref.strip().removeprefix("[[").removesuffix("]]")
-    note, _, part = inner.partition("#")
-    return note, part
+    row, linked = vault.index.ask(known)
+    note_id = row.id if is_id(row.id) else derived_id(row.path)
+    trash = vault.store.trash(row.path, note_id)
+    vault.changed((row.path,))
+    return Deleted("deleted", note_id, row.path, trash, linked)
 
 
 # get_note
 
 
 def _get(vault: Vault, ref: str) -> NoteAnswer:
-    row = resolve(vault, ref)
-    note = read_note(vault.layout, row.path)
-    part = split_ref(ref)[1]
-    start, end = _span(note, part)
+    found = resolve(vault, ref)
+    row, note = found.row, read_note(vault.layout, found.row.path)
+    start, end = _span(note, found.part)
     content = readable(note.source.text[start:end])
-    memory = note.place.note_class == "agent-memory"
+    is_memory = note.place.note_class == "agent-memory"
+    more: dict[str, int] = {}
     return NoteAnswer(
-        note_id=row.id,
+        note_id=note.id if note.has_own_id else row.id,
         path=row.path,
         title=note.title,
         note_class=note.place.note_class,
@@ -190,103 +198,103 @@ def _get(vault: Vault, ref: str) -> NoteAnswer:
         frontmatter=dict(note.properties),
         tags=tuple(note.tags),
         aliases=tuple(note.aliases),
-        outline=_outline(note),
-        links=_links(vault, note),
-        backlinks=_backlinks(vault, row.path),
+        outline=_listed("outline", _outline(note), more),
+        links=_links(vault, note, more),
+        backlinks=_listed("backlinks", backlinks(vault, row.path), more),
         version_token=note.source.token,
         modified_at=date_of(row.mtime_ns),
-        observations=_observations(note) if memory else None,
-        category=note.category if memory else None,
+        observations=_listed("observations", _observations(note, start, end), more)
+        if is_memory
+        else None,
+        category=note.category if is_memory else None,
         project=note.place.project,
-        section=part or None,
-        problem=note.problem.detail if note.problem else None,
+        section=found.part or None,
+        problem=_sentence(note.problem) if note.problem else None,
+        not_listed=more or None,
     )
 
 
+def _links(vault: Vault, note: Note, more: dict[str, int]) -> tuple[LinkOut, ...]:
+    """The first links: only they are judged, which may mean to read the note at the other end."""
+    left = len(note.structure.links) - LISTED
+    if left > 0:
+        more["links"] = left
+    return tuple(islice(links(vault, note), LISTED))
+
+
+def _listed(name: str, items: Iterable[Part], more: dict[str, int]) -> tuple[Part, ...]:
+    """The first items; how many others there are goes into `more`."""
+    every = items if isinstance(items, Sequence) else tuple(items)
+    if len(every) > LISTED:
+        more[name] = len(every) - LISTED
+    return tuple(every[:LISTED])
+
+
 def _span(note: Note, part: str) -> tuple[int, int]:
-    base, body = note.source.body, note.source.body_text
+    """The span in the text of what is asked for: the whole body, a section or a block."""
+    base = note.source.body
     if not part:
         return base, len(note.source.text)
     if part.startswith("^"):
-        start, end = edit.find_block(note.source, note.path, part[1:])
-        return start, end
-    heading = edit.find_section(note.source, note.path, part)
-    start, end = section_span(note.structure, body, heading)
-    return base + start, base + end
+        block = find_block(note.structure, note.body, part[1:])
+        if block is None:
+            blocks = tuple(f"^{name}" for name in note.structure.blocks)
+            raise SectionNotFound(note.path, part, blocks)
+        return base + block[0], base + block[1]
+    try:
+        heading = find_section(note.structure, note.path, part)
+    except SectionNotFound:
+        anchored = find_anchor(note.structure, part)
+        if anchored is None:
+            raise
+        heading = anchored
+    return base + heading.start, base + section_span(note.structure, note.body, heading)[1]
 
 
-def _outline(note: Note) -> tuple[Heading, ...]:
-    first = note.source.text.count("\n", 0, note.source.body) + 1
-    return tuple(Heading(h.level, h.text, h.line + first) for h in note.structure.headings)
+def _first_line(note: Note) -> int:
+    """The line of the file, counted from 1, on which the body starts."""
+    return note.source.text.count("\n", 0, note.source.body) + 1
 
 
-def _observations(note: Note) -> tuple[ObservationOut, ...]:
-    first = note.source.text.count("\n", 0, note.source.body) + 1
-    return tuple(
+def _outline(note: Note) -> list[Heading]:
+    first = _first_line(note)
+    return [Heading(h.level, h.text, h.line + first) for h in note.structure.headings]
+
+
+def _observations(note: Note, start: int, end: int) -> list[ObservationOut]:
+    """The observations of a part of the note."""
+    first, base = _first_line(note), note.source.body
+    return [
         ObservationOut(
             text=item.text,
             line=item.line + first,
-            origin=item.origin,
-            type=item.type,
+            origin=known_origin(item.origin),
+            type=_known_type(item.type),
             observation_id=item.id or None,
             status=item.status or None,
             expires=item.expires or None,
             derived_from=item.derived_from or None,
         )
         for item in observations(note)
-    )
+        if start <= base + item.start and base + item.end <= end
+    ]
 
 
-def _links(vault: Vault, note: Note) -> tuple[LinkOut, ...]:
-    resolver = vault.index.resolver()
-    first = note.source.text.count("\n", 0, note.source.body) + 1
-    found = []
-    for link in note.structure.links:
-        path = resolver.link(link.target, note.path) if link.target else note.path
-        found.append(
-            LinkOut(
-                target=link.target,
-                kind=link.kind,
-                line=link.line + first,
-                path=path,
-                anchor=link.anchor or None,
-                alias=link.alias or None,
-                missing=missing_part(vault, path, link.anchor),
-            )
-        )
-    return tuple(found)
+def _known_type(kind: str) -> MemoryType:
+    return next((known for known in get_args(MemoryType) if known == kind), "semantic")
 
 
-def missing_part(
-    vault: Vault, path: str | None, anchor: str
-) -> Literal["note", "heading", "block"] | None:
-    """Say what a link misses: the note, or the heading or block in it."""
-    if path is None:
-        return "note"
-    if not anchor or not is_note(vault.layout, path):
-        return None
-    try:
-        note = read_note(vault.layout, path)
-    except NoteNotFound:
-        return "note"
-    if anchor.startswith("^"):
-        return None if anchor[1:] in note.structure.blocks else "block"
-    return None if edit.has_section(note.source, anchor) else "heading"
-
-
-def _backlinks(vault: Vault, path: str) -> tuple[Backlink, ...]:
-    rows = filter(None, map(vault.index.row, sorted(vault.index.graph().incoming(path))))
-    return tuple(Backlink(row.id, row.path, row.title) for row in rows if not row.muted)
+def _sentence(problem: Problem) -> str:
+    return f"{problem.detail[:1].upper()}{problem.detail[1:]}."
 
 
 # list_notes
 
 
 def _list(
-    vault: Vault, project: str | None, prefix: str, tag: str | None, limit: int, cursor: str
+    vault: Vault, scope: Scope, prefix: str, tag: str | None, limit: int, cursor: str
 ) -> NoteList:
-    scope = Scope(project=known_project(vault, project), note_class="user-doc")
-    rows = [row for row in vault.index.rows(scope) if row.path.startswith(prefix)]
+    rows = [row for row in vault.index.rows(scope) if _nfc(row.path).startswith(prefix)]
     if tag:
         wanted = tag.removeprefix("#").casefold()
         rows = [row for row in rows if _has_tag(Names.parse(row.names).tags, wanted)]
@@ -298,6 +306,10 @@ def _list(
         next_cursor=page[-1].path if more else None,
         index=vault.index_state(),
     )
+
+
+def _nfc(path: str) -> str:
+    return unicodedata.normalize("NFC", path)
 
 
 def _has_tag(tags: Sequence[str], wanted: str) -> bool:
@@ -313,58 +325,77 @@ def _line(row: Row) -> NoteLine:
         tags=Names.parse(row.names).tags,
         modified_at=date_of(row.mtime_ns),
         project=row.project or None,
-        problem=row.problem or None,
+        problem=_sentence(Problem(*json.loads(row.problem))) if row.problem else None,
     )
 
 
-# create_note, edit_note
+# create_note
 
 
-def _checked_body(body: str) -> str:
-    try:
-        body.encode()
-    except UnicodeEncodeError as problem:
-        raise InvalidArgument("content", "it holds half of a surrogate pair") from problem
-    return body
+def _checked_title(title: str) -> str:
+    """Return a title without blanks around it; raises `PathRefused` for one that is a path."""
+    tidy = title.strip()
+    _checked_text("title", tidy)
+    contained(tidy, "title")
+    if any(map(is_control, tidy)) or len(tidy) > TITLE_LENGTH:
+        raise InvalidArgument("title", f"it is one line of at most {TITLE_LENGTH} characters")
+    if "\\" in tidy or ("/" in tidy and tidy.lower().endswith(NOTE_ENDING)):
+        raise PathRefused(tidy, "a title is no path; the folder goes into `folder` (title)")
+    return tidy
 
 
-def _new_source(title: str, body: str, tags: tuple[str, ...]) -> Source:
-    keys = {"id": new_id(), "title": title} | ({"tags": list(tags)} if tags else {})
+def _new_source(title: str, body: str, tags: Sequence[str]) -> Source:
+    names = list(dict.fromkeys(map(checked_tag, tags)))
+    if len(names) > TAGS:
+        raise InvalidArgument("tags", f"there are more than {TAGS}")
+    keys = {"id": new_id(), "title": title} | ({"tags": names} if names else {})
     lines = "".join(f"{key}: {quote(value)}\n" for key, value in keys.items())
-    end = "" if body.endswith("\n") else "\n"
-    return Source.from_text(f"---\n{lines}---\n{body}{end}")
+    end = "" if not body or body.endswith("\n") else "\n"
+    source = Source.from_text(f"---\n{lines}---\n{_checked_text('body', body)}{end}")
+    _refuse_large("body", source.data)
+    return source
 
 
-def _create(vault: Vault, project: str, path: str, title: str, source: Source) -> Created:
-    _refuse_occupied(vault, project, path, title)
-    with vault.store.transaction(path):
-        token = vault.store.write(path, source.data, expected=None)
-    vault.index.touched((path,))
-    note = parse_note(vault.layout, path, source.data)
-    return Created("created", note.id, path, title, token)
-
-
-def _refuse_occupied(vault: Vault, project: str, path: str, title: str) -> None:
-    folder, _, name = path.rpartition("/")
-    there = twin(vault.layout.root / folder, name)
-    if there is not None:
-        row = vault.index.row(f"{folder}/{there}")
-        raise NoteExists(f"{folder}/{there}", row.id if row else "")
+def _refuse_taken(vault: Vault, project: str, path: str, title: str) -> None:
+    """Refuse a path or a title that a note of the project has."""
+    if (vault.layout.root / path).exists():
+        row = vault.index.row(path)
+        raise NoteExists(path, row.id if row else read_note(vault.layout, path).id)
     key = _title_key(title)
     for row in vault.index.rows(Scope(project=project, note_class="user-doc")):
-        if key in (_title_key(row.title), _title_key(row.path.rpartition("/")[2][:-3])):
+        stem = row.path.rpartition("/")[2][: -len(NOTE_ENDING)]
+        if not row.conflict_copy and key in (_title_key(row.title), _title_key(stem)):
             raise NoteExists(row.path, row.id)
 
 
 def _title_key(title: str) -> str:
-    return " ".join(title.casefold().replace("-", " ").replace("_", " ").split())
+    """What titles have in common that name one note: case, blanks and hyphens do not matter."""
+    return " ".join(fold_name(title).replace("-", " ").replace("_", " ").split())
+
+
+# edit_note
+
+
+def _checked_text(argument: str, text: str) -> str:
+    try:
+        text.encode()
+    except UnicodeEncodeError as problem:
+        raise InvalidArgument(argument, "it holds half of a surrogate pair") from problem
+    return text
+
+
+def _refuse_large(argument: str, data: bytes) -> None:
+    """A note that is too large could be written, and could not be read again."""
+    if len(data) > MAX_BYTES:
+        size = MAX_BYTES // 1024 // 1024
+        raise InvalidArgument(argument, f"the note would be larger than {size} MB")
 
 
 def _refuse_unusable(note: Note, version_token: str | None) -> None:
-    if version_token and version_token != note.source.token:
-        raise NoteChanged(note.path, note.source.token)
     if note.problem is not None and note.problem.kind in ("binary", "too-large", "unreadable"):
         raise NoteUnusable(note.path, note.problem.detail)
+    if version_token and version_token != note.source.token:
+        raise NoteChanged(note.path, note.source.token)
 
 
 def _change(
@@ -391,11 +422,3 @@ def _change(
             return lambda source, _: edit.prepend(source, content)
         case "replace":
             return lambda source, _: edit.replace_body(source, content)
-
-
-def _diff(before: Source, after: Source) -> str:
-    lines = difflib.unified_diff(
-        readable(before.text).splitlines(), readable(after.text).splitlines(), lineterm="", n=1
-    )
-    text = "\n".join(list(lines)[2:])
-    return text if len(text) <= DIFF_SHOWN else f"{text[:DIFF_SHOWN]}\n…"

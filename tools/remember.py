@@ -7,18 +7,24 @@ choose: `agent-memory` for the user, `projects/<project>/agent-memory` for a pro
 
 from __future__ import annotations
 
-import contextlib
 import datetime as dt
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from typing import Literal, get_args
 
+from ..indexer.catalog import Row
+from ..indexer.index import Hit
+from ..indexer.passages import is_live, today
+from ..indexer.sync import is_note
 from ..indexer.view import Scope
 from ..vault.categories import category_key, check_label, file_name
 from ..vault.errors import InvalidArgument, NoteNotFound, NoteUnusable
 from ..vault.frontmatter import set_property
-from ..vault.ids import new_block_id, new_id
+from ..vault.ids import is_id, new_block_id, new_id
+from ..vault.layout import conflict_copy
+from ..vault.markdown import parse
 from ..vault.memory import (
     Observation,
     append_observation,
@@ -28,10 +34,11 @@ from ..vault.memory import (
     observations,
     stamp_id,
 )
-from ..vault.note import Note, parse_note, read_note
+from ..vault.note import MAX_BYTES, Note, parse_note, read_note
+from ..vault.paths import NOTE_ENDING
 from ..vault.source import Source
 from .answers import MemoryType, Remembered, Similar
-from .places import memory_folder, project_name
+from .places import memory_folder, new_note, project_name
 from .search import FIRST_VERSION, shown
 from .similarity import compare
 from .vault import Vault
@@ -39,6 +46,12 @@ from .vault import Vault
 TAG = re.compile(r"[\w/-]*[^\W\d][\w/-]*")
 REFERENCE = re.compile(r"[A-Za-z0-9-]{1,64}(@v[0-9]+)?")
 SIMILAR_SHOWN = 5
+COMPARED = 10
+"""Memories that are compared with a new one; for equal ones, `LOOKED_AT` are looked through."""
+
+LOOKED_AT = 40
+RELATED = 0.25
+"""The score below which a memory on the same subject is not worth a mention."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +60,14 @@ class Candidate:
 
     text: str
     tags: tuple[str, ...]
-    fields: dict[str, str]
+    fields: Mapping[str, str]
     summary: str | None
+
+    def is_told_by(self, known: str) -> bool:
+        """Whether another text says this already: the same words, and all tags in them."""
+        if normal_form(known) != normal_form(self.text):
+            return False
+        return set(parse(self.text).tags) <= set(parse(known).tags)
 
 
 def remember_about_user(
@@ -153,109 +172,170 @@ def _checked_summary(text: str) -> str:
     return summary
 
 
-# Writing
+# Looking before writing
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """What the search before the write tells: where to write, and what is known already."""
+class Memory:
+    """One memory, the user's or a project's, and what its notes hold that is like a candidate.
 
+    `label` and `path` are those of the category; `ids` tells the ids of notes by their paths,
+    `doubles` the notes of other categories that seem to hold the candidate already.
+    """
+
+    folder: str
     label: str
     path: str
     similar: tuple[Similar, ...]
+    doubles: tuple[str, ...]
+    ids: Mapping[str, str] = field(repr=False)
 
     @property
-    def elsewhere(self) -> Similar | None:
-        """The same fact under another category of the same memory."""
-        others = (item for item in self.similar if item.kind == "same" and item.path != self.path)
-        return next((item for item in others if item.observation_id), None)
+    def key(self) -> str:
+        """What the category has in common with its other spellings."""
+        return category_key(self.label)
 
 
-def _remember(vault: Vault, project: str | None, category: str, candidate: Candidate) -> Remembered:
-    found = vault.index.ask(lambda: _look(vault, project, category, candidate))
-    if found.elsewhere is not None:
-        with contextlib.suppress(NoteNotFound):
-            return _known(vault, found, found.elsewhere)
-    with vault.store.transaction(found.path):
-        answer = _write(vault, found, candidate)
-    vault.index.touched((found.path,))
-    return answer
-
-
-def _look(vault: Vault, project: str | None, category: str, candidate: Candidate) -> Found:
+def _look(vault: Vault, project: str | None, category: str, candidate: Candidate) -> Memory:
     scope = Scope(project=project, note_class="agent-memory")
-    notes = [row for row in vault.index.rows(scope) if (row.project or None) == project]
-    label = check_label(category, tuple(dict.fromkeys(row.category for row in notes)))
+    rows = [row for row in vault.index.rows(scope) if (row.project or None) == project]
+    rows = [row for row in rows if not row.conflict_copy]
+    label = check_label(category, [row.category for row in rows if not row.muted])
     key = category_key(label)
-    path = f"{memory_folder(vault.layout, project)}/{file_name(label)}"
-    for row in notes:
-        if category_key(row.category) == key and not row.conflict_copy:
-            label, path = row.category, row.path
-            break
-    return Found(label, path, _similar(vault, scope, project, candidate))
-
-
-def _similar(
-    vault: Vault, scope: Scope, project: str | None, candidate: Candidate
-) -> tuple[Similar, ...]:
-    found = []
-    for hit in vault.index.find(candidate.text, scope, 10).hits:
-        passage = hit.passage
-        if passage is None or not passage.is_observation or (hit.row.project or None) != project:
-            continue
-        text = shown(hit)
-        verdict = compare(candidate.text, text, vault.index.idf)
-        if verdict.kind != "unrelated":
-            found.append(
-                Similar(
-                    note_id=hit.row.id,
-                    observation_id=passage.observation or None,
-                    path=hit.row.path,
-                    text=text,
-                    score=round(verdict.score, 3),
-                    kind=verdict.kind,
-                )
-            )
-    found.sort(key=lambda item: -item.score)
-    return tuple(found[:SIMILAR_SHOWN])
-
-
-def _known(vault: Vault, found: Found, known: Similar) -> Remembered:
-    note = read_note(vault.layout, known.path)
-    return Remembered(
-        outcome="skipped",
-        note_id=known.note_id,
-        observation_id=known.observation_id or "",
-        version=FIRST_VERSION,
-        version_token=note.source.token,
-        path=known.path,
-        category=note.category,
-        summary_updated=False,
-        similar=found.similar,
+    note = next((row for row in rows if category_key(row.category) == key), None)
+    folder = memory_folder(vault.layout, project)
+    path = note.path if note else f"{folder}/{file_name(label)}"
+    hits = _near(vault, scope, rows, candidate)
+    doubles = (hit.row.path for hit in hits if candidate.is_told_by(shown(hit)))
+    return Memory(
+        folder=folder,
+        label=note.category if note else label,
+        path=path,
+        similar=_similar(vault, candidate, hits),
+        doubles=tuple(dict.fromkeys(one for one in doubles if one != path)),
+        ids={row.path: row.id for row in rows},
     )
 
 
-def _write(vault: Vault, found: Found, candidate: Candidate) -> Remembered:
+def _near(vault: Vault, scope: Scope, rows: Sequence[Row], candidate: Candidate) -> list[Hit]:
+    """The observations of a memory that share words with a candidate, the closest first."""
+    found = vault.index.find(candidate.text, scope, LOOKED_AT)
+    hits: Iterable[Hit] = found.hits
+    if found.hint is not None:  # There is no word in it to look for, so that all have to be seen.
+        hits = (hit for row in rows for hit in vault.index.parts(row))
+    paths = {row.path for row in rows}
+    return [
+        hit for hit in hits if hit.passage and hit.passage.is_observation and hit.row.path in paths
+    ]
+
+
+def _similar(vault: Vault, candidate: Candidate, hits: Sequence[Hit]) -> tuple[Similar, ...]:
+    found = []
+    for hit in hits[:COMPARED]:
+        text = shown(hit)
+        verdict = compare(candidate.text, text, vault.index.idf)
+        if verdict.kind == "unrelated" or (verdict.kind == "related" and verdict.score < RELATED):
+            continue
+        found.append(
+            Similar(
+                note_id=hit.row.id,
+                observation_id=(hit.passage.observation or None) if hit.passage else None,
+                path=hit.row.path,
+                text=text,
+                score=round(verdict.score, 3),
+                kind=verdict.kind,
+                muted=True if hit.row.muted else None,
+            )
+        )
+    # A contradiction scores low by its nature, and matters more than what is merely related.
+    found.sort(key=lambda item: (item.kind == "related", -item.score))
+    return tuple(found[:SIMILAR_SHOWN])
+
+
+# Writing
+
+
+def _remember(vault: Vault, project: str | None, category: str, candidate: Candidate) -> Remembered:
+    memory = vault.index.ask(lambda: _look(vault, project, category, candidate))
+    with vault.store.transaction(memory.path):
+        answer = _told_elsewhere(vault, memory, candidate) or _write(vault, memory, candidate)
+    vault.changed((answer.path,))
+    return answer
+
+
+def _told_elsewhere(vault: Vault, memory: Memory, candidate: Candidate) -> Remembered | None:
+    """Name the line of another category that says the same, if it still does."""
+    for path in memory.doubles:
+        try:
+            note = read_note(vault.layout, path)
+        except NoteNotFound:
+            continue
+        double = _double(note, candidate)
+        if double is not None:
+            return _skip(vault, replace(memory, label=note.category), note, double)
+    return None
+
+
+def _write(vault: Vault, memory: Memory, candidate: Candidate) -> Remembered:
     """Append to the note as it is now; the vault's lock is held."""
-    note = _present(vault, found.path)
+    path, note = _target(vault, memory)
     if note is None:
-        block = new_block_id(())
-        source = new_memory_source(found.label, candidate.summary or "", new_id())
-        source = _appended(source, candidate, block)
-        token = vault.store.write(found.path, source.data, expected=None)
-        note = parse_note(vault.layout, found.path, source.data)
-        return _answer(found, note, "created", block, token, candidate.summary is not None)
-    kept = observations(note)
-    double = next((item for item in kept if _equal(item, candidate)), None)
+        return _create(vault, memory, path, candidate)
+    double = _double(note, candidate)
     if double is not None:
-        return _skip(vault, found, note, double)
-    block = new_block_id({item.id for item in kept})
-    source = _appended(_stamped(note), candidate, block)
-    summarised = candidate.summary is not None and candidate.summary != note.summary
-    if summarised:
-        source = set_property(source, "summary", candidate.summary or "")
-    token = vault.store.write(found.path, source.data, expected=note.source.token)
-    return _answer(found, note, "appended", block, token, summarised)
+        return _skip(vault, memory, note, double)
+    block = new_block_id({item.id for item in observations(note)})
+    with _naming(path):
+        source = _appended(_stamped(memory, note), candidate, block)
+        summarised = candidate.summary is not None and candidate.summary != note.summary
+        if summarised:
+            source = set_property(source, "summary", candidate.summary or "")
+    if len(source.data) > MAX_BYTES:
+        raise NoteUnusable(path, f"it would be larger than {MAX_BYTES // 1024 // 1024} MB")
+    vault.store.write(path, source.data, expected=note.source.token)
+    written = parse_note(vault.layout, path, source.data)
+    return _answer(memory, written, "appended", block, summarised=summarised)
+
+
+def _create(vault: Vault, memory: Memory, path: str, candidate: Candidate) -> Remembered:
+    block = new_block_id(())
+    source = new_memory_source(memory.label, candidate.summary or "", new_id())
+    with _naming(path):
+        source = _appended(source, candidate, block)
+    vault.store.write(path, source.data, expected=None)
+    written = parse_note(vault.layout, path, source.data)
+    return _answer(memory, written, "created", block, summarised=candidate.summary is not None)
+
+
+def _target(vault: Vault, memory: Memory) -> tuple[str, Note | None]:
+    """The category's note, else the path of a new one.
+
+    Another process may have made it meanwhile, under another spelling of its label; and the
+    file that a new one would take may be that of another category.
+    """
+    path = new_note(vault.layout, memory.path, "agent-memory")
+    note = _present(vault, path)
+    if note is not None and category_key(note.category) == memory.key:
+        return path, note
+    for path in _notes_in(vault, memory.folder):
+        other = read_note(vault.layout, path)
+        if category_key(other.category) == memory.key and _present(vault, path):
+            return path, other
+    stem = file_name(memory.label).removesuffix(NOTE_ENDING)
+    path, number = new_note(vault.layout, f"{memory.folder}/{stem}{NOTE_ENDING}", "agent-memory"), 2
+    while (vault.layout.root / path).exists():
+        name = f"{memory.folder}/{stem}-{number}.md"
+        path, number = new_note(vault.layout, name, "agent-memory"), number + 1
+    return path, None
+
+
+def _notes_in(vault: Vault, folder: str) -> Iterator[str]:
+    there = vault.layout.root / folder
+    names = sorted(entry.name for entry in there.iterdir()) if there.is_dir() else []
+    for name in names:
+        path = f"{folder}/{name}"
+        if is_note(vault.layout, path) and not conflict_copy(path) and (there / name).is_file():
+            yield path
 
 
 def _present(vault: Vault, path: str) -> Note | None:
@@ -268,9 +348,21 @@ def _present(vault: Vault, path: str) -> Note | None:
     return note
 
 
-def _stamped(note: Note) -> Source:
-    """Give a note that the owner began by hand an id of its own."""
-    return note.source if note.has_own_id else set_property(note.source, "id", note.id)
+@contextmanager
+def _naming(path: str) -> Iterator[None]:
+    """Put the note's path into a failure of code that knows only its text."""
+    try:
+        yield
+    except NoteUnusable as failure:
+        raise replace(failure, path=failure.path or path) from failure
+
+
+def _stamped(memory: Memory, note: Note) -> Source:
+    """Give a note that the owner began by hand an id of its own: the one it is known by."""
+    if note.has_own_id:
+        return note.source
+    known = memory.ids.get(note.path, "")
+    return set_property(note.source, "id", known if is_id(known) else note.id)
 
 
 def _appended(source: Source, candidate: Candidate, block: str) -> Source:
@@ -279,36 +371,42 @@ def _appended(source: Source, candidate: Candidate, block: str) -> Source:
     )
 
 
-def _equal(known: Observation, candidate: Candidate) -> bool:
-    return known.status in ("", "active") and normal_form(known.text) == normal_form(candidate.text)
+def _double(note: Note, candidate: Candidate) -> Observation | None:
+    """The line of a note that says the same. One that is hidden neither blocks nor is named."""
+    day = today()
+    live = (item for item in observations(note) if is_live(item, day))
+    return next((item for item in live if candidate.is_told_by(item.text)), None)
 
 
-def _skip(vault: Vault, found: Found, note: Note, double: Observation) -> Remembered:
+def _skip(vault: Vault, memory: Memory, note: Note, double: Observation) -> Remembered:
     """Name the line that is there; one that the owner added by hand gets its id now."""
     if double.id:
-        return _answer(found, note, "skipped", double.id, note.source.token, summarised=False)
+        return _answer(memory, note, "skipped", double.id)
     block = new_block_id({item.id for item in observations(note)})
-    source = stamp_id(note.source, double, block)
-    token = vault.store.write(note.path, source.data, expected=note.source.token)
-    return _answer(found, note, "skipped", block, token, summarised=False)
+    with _naming(note.path):
+        source = stamp_id(note.source, double, block)
+    vault.store.write(note.path, source.data, expected=note.source.token)
+    written = parse_note(vault.layout, note.path, source.data)
+    return _answer(memory, written, "skipped", block)
 
 
 def _answer(
-    found: Found,
+    memory: Memory,
     note: Note,
     outcome: Literal["created", "appended", "skipped"],
     block: str,
-    token: str,
-    summarised: bool,
+    *,
+    summarised: bool = False,
 ) -> Remembered:
+    known = memory.ids.get(note.path)
     return Remembered(
         outcome=outcome,
-        note_id=note.id,
+        note_id=note.id if note.has_own_id or known is None else known,
         observation_id=block,
         version=FIRST_VERSION,
-        version_token=token,
+        version_token=note.source.token,
         path=note.path,
-        category=found.label,
+        category=memory.label,
         summary_updated=summarised,
-        similar=found.similar,
+        similar=memory.similar,
     )

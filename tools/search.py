@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Literal
+from typing import get_args
 
 from ..indexer.analysis import terms
 from ..indexer.catalog import Names
 from ..indexer.index import Found, Hit
 from ..indexer.view import Scope
-from ..vault.categories import category_key
-from .answers import NoteClass, Passage, SearchAnswer
-from .places import spelling
+from ..vault.categories import category_key, check_label
+from .answers import NoteClass, Origin, Passage, SearchAnswer
+from .places import known_project
 from .vault import Vault
 
 SNIPPET = 320
@@ -37,39 +37,28 @@ def search(
     """Return the passages that answer `query` best, observations of memory included.
 
     The query is plain text in any language: no character in it can raise an error. `project`,
-    `note_class` and `category` narrow; a name that nothing answers to finds nothing.
+    `note_class` and `category` narrow; a name that nothing answers to finds nothing. Raises
+    `PathRefused` or `CategoryRefused` for a name that no project or category can have.
     """
-    return vault.index.ask(lambda: _search(vault, query, project, note_class, category, limit))
-
-
-def _search(
-    vault: Vault,
-    query: str,
-    project: str | None,
-    note_class: NoteClass | None,
-    category: str | None,
-    limit: int,
-) -> SearchAnswer:
     scope = Scope(
-        project=known_project(vault, project),
+        project=known_project(vault.layout, project),
         note_class=note_class,
-        category=category_key(category) if category else None,
+        category=None if category is None else category_key(check_label(category, ())),
     )
-    found = vault.index.find(query, scope, limit)
+    return vault.index.ask(lambda: _search(vault, query, scope, limit))
+
+
+def _search(vault: Vault, query: str, scope: Scope, limit: int) -> SearchAnswer:
+    # One more than is shown tells whether there are more.
+    found = vault.index.find(query, scope, limit + 1)
+    hits = found.hits[:limit]
     return SearchAnswer(
-        results=tuple(_passage(hit, query) for hit in found.hits),
+        results=tuple(_passage(hit, query) for hit in hits),
         total=found.notes,
-        more=found.notes > len({hit.row.number for hit in found.hits}),
+        more=len(found.hits) > limit or found.notes > len({hit.row.number for hit in hits}),
         index=vault.index_state(),
         hint=hint_of(found),
     )
-
-
-def known_project(vault: Vault, project: str | None) -> str | None:
-    """The spelling of a project on disk; an unknown one stays as it is and holds nothing."""
-    if project is None:
-        return None
-    return spelling(vault.layout, project) or project
 
 
 def hint_of(found: Found) -> str | None:
@@ -98,7 +87,7 @@ def _passage(hit: Hit, query: str) -> Passage:
         snippet=snippet(shown(hit), query),
         path=row.path,
         score=round(hit.score, 4),
-        note_class=row.note_class,
+        note_class="agent-memory" if memory else "user-doc",
         category=row.category if memory else None,
         project=row.project or None,
         tags=Names.parse(row.names).tags,
@@ -110,10 +99,14 @@ def _passage(hit: Hit, query: str) -> Passage:
     )
 
 
-def origin_of(hit: Hit) -> Literal["owner", "agent", "untrusted", "system"]:
+def origin_of(hit: Hit) -> Origin:
     """Whose words a hit is: the owner's, unless an observation says otherwise."""
-    origin = hit.passage.origin if hit.passage else "owner"
-    return origin if origin in ("agent", "untrusted", "system") else "owner"  # type: ignore[return-value]
+    return known_origin(hit.passage.origin if hit.passage else "owner")
+
+
+def known_origin(origin: str) -> Origin:
+    """The origin that a line names. One that is none of ours is nobody's to trust."""
+    return next((known for known in get_args(Origin) if known == origin), "untrusted")
 
 
 def snippet(text: str, query: str) -> str:

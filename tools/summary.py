@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from ..indexer.catalog import Row
-from ..indexer.view import Scope
 from .answers import CategoryLine, MemorySummary, ProjectMemory
-from .search import date_of, known_project, shown
+from .borders import Borders
+from .places import known_project
+from .search import date_of, shown
 from .vault import Vault
 
 FIRST_WORDS = 120
@@ -15,16 +16,19 @@ FIRST_WORDS = 120
 def memory_summary(vault: Vault, project: str | None = None) -> MemorySummary:
     """Count what is remembered of the user, and of each project or the given one.
 
-    Muted categories, and observations that are expired or not active, are not counted.
+    What no recall would tell is not counted: muted categories, observations that are expired
+    or not active and, with `project`, those of the user that are tied to another project.
+    Raises `PathRefused` for a project that is no plain name.
     """
-    return vault.index.ask(lambda: _summary(vault, project))
+    name = known_project(vault.layout, project)
+    return vault.index.ask(lambda: _summary(vault, name))
 
 
 def _summary(vault: Vault, project: str | None) -> MemorySummary:
-    scope = Scope(project=known_project(vault, project), user_memory=True, muted=False)
-    rows = vault.index.rows(scope)
-    memory = [row for row in rows if row.note_class == "agent-memory" and not row.conflict_copy]
-    lines = {row.path: _line(vault, row) for row in memory}
+    borders = Borders(vault, project)
+    rows = [row for row in vault.index.rows(borders.scope) if not row.conflict_copy]
+    memory = [row for row in rows if row.note_class == "agent-memory"]
+    lines = {row.path: _line(vault, borders, row) for row in memory}
     names = sorted({row.project for row in rows if row.project})
     projects = tuple(
         ProjectMemory(
@@ -42,8 +46,8 @@ def _summary(vault: Vault, project: str | None) -> MemorySummary:
     )
 
 
-def _line(vault: Vault, row: Row) -> CategoryLine:
-    hits = vault.index.parts(row)
+def _line(vault: Vault, borders: Borders, row: Row) -> CategoryLine:
+    hits = filter(borders.admits, vault.index.parts(row))
     facts = [hit for hit in hits if hit.passage is not None and hit.passage.is_observation]
     return CategoryLine(
         category=row.category,

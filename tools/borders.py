@@ -1,0 +1,119 @@
+"""What a question about one project may be told: law 10, that no scope leaks into another.
+
+Of the other projects nothing; of the user's memory, and of the notes that belong to no project,
+only what is not tied to another project, be it by a tag with the project's name or by a link
+to one of its notes. What is muted, and the copies that sync programs leave, are told to nobody.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from ..indexer.catalog import Names, Row
+from ..indexer.graph import Way
+from ..indexer.index import Hit
+from ..indexer.view import Scope
+from ..vault import frontmatter
+from ..vault.errors import NoteNotFound
+from ..vault.markdown import Structure, parse
+from ..vault.note import read_note
+from ..vault.paths import fold_name
+from .vault import Vault
+
+_NO_WORD = re.compile(r"[\W_]+")
+
+
+class Borders:
+    """The borders of one question. `project` None stands for all projects."""
+
+    def __init__(self, vault: Vault, project: str | None) -> None:
+        self._vault, self._index, self._project = vault, vault.index, project
+        self._others = frozenset[str]()
+        if project is not None:
+            self._others = self._index.projects() - {project}
+        self._other_tags = frozenset(map(_tag_key, self._others))
+        self._tied_notes: dict[str, bool] = {}
+        self._open_links: dict[str, frozenset[str]] = {}
+
+    @property
+    def scope(self) -> Scope:
+        """The notes in which a question looks for its words."""
+        return Scope(project=self._project, user_memory=True, muted=False)
+
+    @property
+    def way(self) -> Way:
+        """What a walk from note to note may use."""
+        return Way(self.admits_note, self._follows if self._others else None)
+
+    def admits_note(self, path: str) -> bool:
+        """Whether something of a note may be told."""
+        row = self._index.row(path)
+        if row is None or row.muted or row.conflict_copy:
+            return False
+        return row.project not in self._others
+
+    def admits(self, hit: Hit) -> bool:
+        """Whether a passage may be told."""
+        row = hit.row
+        if row.muted or row.conflict_copy or row.project in self._others:
+            return False
+        if not self._others or row.project:
+            return True
+        return not self._is_tied_note(row) and not self._is_tied(parse(hit.text), row.path)
+
+    def _is_tied_note(self, row: Row) -> bool:
+        """Whether the frontmatter's tags tie a whole note to another project."""
+        if not self._names_another(Names.parse(row.names).tags):
+            return False
+        if row.path not in self._tied_notes:
+            try:
+                properties = read_note(self._vault.layout, row.path).properties
+            except NoteNotFound:
+                properties = {}
+            tags = (
+                tag
+                for key, value in properties.items()
+                if key.casefold() in ("tag", "tags")
+                for tag in frontmatter.entries(key, value)
+            )
+            self._tied_notes[row.path] = self._names_another(tags)
+        return self._tied_notes[row.path]
+
+    def _is_tied(self, structure: Structure, path: str) -> bool:
+        if self._names_another(structure.tags):
+            return True
+        resolver = self._index.resolver()
+        for link in structure.links:
+            found = resolver.link(link.target, path) if link.target else None
+            row = self._index.row(found) if found else None
+            if (row.project if row else self._project_in(link.target)) in self._others:
+                return True
+        return False
+
+    def _names_another(self, tags: Iterable[str]) -> bool:
+        parts = (_tag_key(part) for tag in tags for part in tag.split("/"))
+        return not self._other_tags.isdisjoint(parts)
+
+    def _project_in(self, target: str) -> str:
+        """The project whose folder a link names that leads to no note."""
+        folder, _, rest = target.lstrip("/").partition("/")
+        return rest.partition("/")[0] if folder == self._vault.settings.projects_folder else ""
+
+    def _follows(self, source: str, target: str) -> bool:
+        """Whether a link may be followed: not one in a line that is tied to another project."""
+        row = self._index.row(source)
+        if row is None or row.project or row.note_class != "agent-memory":
+            return True
+        if source not in self._open_links:
+            resolver = self._index.resolver()
+            told = (hit for hit in self._index.parts(row) if self.admits(hit))
+            links = (link for hit in told for link in parse(hit.text).links)
+            found = (resolver.link(link.target, source) for link in links if link.target)
+            self._open_links[source] = frozenset(filter(None, found))
+        return target in self._open_links[source]
+
+
+def _tag_key(name: str) -> str:
+    """What a tag and a folder's name have in common: `Acme Inc.` and `#acme-inc`."""
+    return _NO_WORD.sub("-", fold_name(name)).strip("-")

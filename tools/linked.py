@@ -1,0 +1,70 @@
+"""The links of a note, out and back, and what they miss."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Literal
+
+from ..indexer.sync import is_note
+from ..vault.errors import NoteNotFound
+from ..vault.note import Note, read_note
+from ..vault.sections import find_anchor, find_block
+from .answers import Backlink, LinkOut
+from .vault import Vault
+
+Missing = Literal["note", "heading", "block"]
+
+# The ending of an image, a PDF and the like; `Release 3.1` has none.
+_ATTACHMENT = re.compile(r"\.[A-Za-z][A-Za-z0-9]{1,4}")
+
+
+def links(vault: Vault, note: Note) -> Iterator[LinkOut]:
+    """Yield the links of a note in their order; inside a question only."""
+    resolver = vault.index.resolver()
+    first = note.source.text.count("\n", 0, note.source.body) + 1
+    judged: dict[tuple[str | None, str], Missing | None] = {}
+    for link in note.structure.links:
+        path = resolver.link(link.target, note.path) if link.target else note.path
+        leads_to = (path, link.anchor)
+        if leads_to not in judged:
+            judged[leads_to] = missing_part(vault, path, link.anchor)
+        missing = judged[leads_to]
+        yield LinkOut(
+            target=link.target,
+            kind=link.kind,
+            line=link.line + first,
+            path=path,
+            anchor=link.anchor or None,
+            alias=link.alias or None,
+            missing=None if path is None and is_attachment(link.target) else missing,
+        )
+
+
+def missing_part(vault: Vault, path: str | None, anchor: str) -> Missing | None:
+    """Say what a link misses: the note, or the heading or block in it."""
+    if path is None:
+        return "note"
+    if not anchor or not is_note(vault.layout, path):
+        return None
+    try:
+        note = read_note(vault.layout, path)
+    except NoteNotFound:
+        return "note"
+    if anchor.startswith("^"):
+        found = find_block(note.structure, note.body, anchor[1:])
+        return None if found else "block"
+    return None if find_anchor(note.structure, anchor) else "heading"
+
+
+def is_attachment(target: str) -> bool:
+    """Whether a link's target is called like a file that is no note; it need not be there."""
+    name = target.rpartition("/")[2]
+    dot = name.rfind(".")
+    return dot > 0 and _ATTACHMENT.fullmatch(name, dot) is not None and name[dot:].lower() != ".md"
+
+
+def backlinks(vault: Vault, path: str) -> Iterator[Backlink]:
+    """Yield the notes that link to a path, but for muted ones; inside a question only."""
+    rows = filter(None, map(vault.index.row, vault.index.graph().incoming(path)))
+    return (Backlink(row.id, row.path, row.title) for row in rows if not row.muted)

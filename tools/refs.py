@@ -1,0 +1,72 @@
+"""From what an agent calls a note to the one note that is meant, on disk as it is now."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..indexer.catalog import Row
+from ..indexer.sync import entry_of
+from ..vault.errors import InvalidArgument, NoteAmbiguous, NoteNotFound, PathRefused
+from ..vault.paths import NOTE_ENDING, contained
+from .vault import Vault
+
+SUGGESTED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The note that a reference names, and the part of it behind a `#`, or ''."""
+
+    row: Row
+    part: str
+
+
+def resolve(vault: Vault, ref: str) -> Found:
+    """Return what `ref` names; inside a question only.
+
+    A file that is not in the index yet is found all the same. Raises `NoteNotFound` with close
+    names, or `NoteAmbiguous` with all paths that fit.
+    """
+    _look_at_file(vault, ref)
+    found = _find(vault, ref)
+    if found is None and vault.index.watched and vault.index.ready.is_set():
+        vault.index.look()
+        found = _find(vault, ref)
+    if found is None:
+        raise NoteNotFound(ref, _suggestions(vault, ref))
+    return found
+
+
+def whole(vault: Vault, ref: str) -> Row:
+    """Return the note that `ref` names; raises `InvalidArgument` when it names a part of one."""
+    found = resolve(vault, ref)
+    if found.part:
+        raise InvalidArgument("ref", f"it names the part {found.part!r} of {found.row.path}")
+    return found.row
+
+
+def _find(vault: Vault, ref: str) -> Found | None:
+    paths, part = vault.index.resolver().locate(ref)
+    if len(paths) > 1:
+        raise NoteAmbiguous(ref, paths)
+    row = vault.index.row(paths[0]) if paths else None
+    return Found(row, part) if row else None
+
+
+def _look_at_file(vault: Vault, ref: str) -> None:
+    """Bring in the file at a path, where the index has not seen it."""
+    name = ref.strip().partition("#")[0].removeprefix("./").lstrip("/")
+    try:
+        path = str(contained(name))
+    except PathRefused:
+        return
+    for candidate in (path, path + NOTE_ENDING):
+        if vault.index.row(candidate) is None and entry_of(vault.layout, candidate) is not None:
+            vault.index.touched((candidate,))
+
+
+def _suggestions(vault: Vault, ref: str) -> tuple[str, ...]:
+    """Paths of notes with a name close to a reference; muted ones are not told of."""
+    close = vault.index.resolver().suggest(ref, 2 * SUGGESTED)
+    rows = (vault.index.row(path) for path in close)
+    return tuple(row.path for row in rows if row and not row.muted)[:SUGGESTED]
