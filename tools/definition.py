@@ -123,6 +123,11 @@ class Tool:
     idempotent: bool = False
 
     @property
+    def short(self) -> str:
+        """The first sentence of the description."""
+        return f"{self.description.partition('. ')[0].removesuffix('.')}."
+
+    @property
     def subject(self) -> Argument | None:
         """The argument that a person types first, without its name."""
         names = ("observation", "query", "ref", "title")
