@@ -72,7 +72,7 @@ _FORMATS = tuple(
         ("a PyPI token", r"pypi-AgE[\w-]{50}"),
         (
             "a Slack token",
-            r"xox[abeoprs]-(?=[\w-]{0,60}\d)[\w-]{10}|xapp-\d-[\w-]{20}"
+            r"xox[a-eoprs]-(?=[\w-]{0,60}\d)[\w-]{10}|xapp-\d-[\w-]{20}"
             r"|hooks\.slack\.com/\w{1,20}/T\w{1,40}/\w{1,40}/\w{1,40}",
         ),
         ("a Stripe key", r"[rs]k_(?:live|test)_[A-Za-z0-9]{16}|whsec_[A-Za-z0-9]{16}"),
@@ -88,9 +88,16 @@ _FORMATS = tuple(
         ),
         (
             "an access token",
-            r"(?<![A-Za-z0-9])(?:hf_|gsk_|r8_|xai-|pplx-|nvapi-|figd_|ntn_|lin_api_|shp(?:at|ca|pa|ss)_"
-            r"|do[opr]_v1_|dckr_pat_|dapi|hv[bs]\.|gls?a_|glc_|rubygems_|sntry[su]_|sbp_|tskey-|sq0atp-"
-            r"|EAAA|secret_)(?=[\w-]{0,60}\d)[\w-]{20}",
+            r"(?<![A-Za-z0-9])(?:hf_|gsk_|r8_|xai-|pplx-|nvapi-|csk-|pcsk_|figd_|ntn_|secret_|lin_api_"
+            r"|shp(?:at|ca|pa|ss)_|do[opr]_v1_|dckr_[op]at_|dapi|hv[bs]\.|gls?a_|glc_|glffct-|rubygems_"
+            r"|sntry[su]_|sgp_|sbp_|tskey-|sq0atp-|xkeysib-|pul-|phx_|rnd_|ATATT|HRKU-|NRAK-|PMAK-"
+            r"|CCIPAT_|SWMTKN-|EAAA)(?=[\w-]{0,60}\d)[\w-]{20}",
+        ),
+        (
+            # The usual form: the vendor's name, then small and capital letters and digits by lot.
+            "an access token",
+            r"(?<![A-Za-z0-9])(?:[a-z]{2,16}[_-]){1,3}(?:v\d[_-])?(?=[A-Za-z]{0,40}\d)"
+            r"(?=[a-z0-9]{0,40}[A-Z])(?=[A-Z0-9]{0,40}[a-z])[A-Za-z0-9]{30}",
         ),
         ("a Telegram bot token", r"(?<!\d)\d{8,10}:AA[\w-]{33}(?![\w-])"),
         (
@@ -202,7 +209,7 @@ _KEY_WORDS = (
 _HAN = "\u3040-\u30ff\u3400-\u9fff"
 _ASSIGNED = re.compile(
     rf"(?P<word>(?P<key>{_KEY_WORDS})|{_PASSWORD_WORDS})"
-    r"(?![a-z])(?:[_-]\w{1,20}|\d{1,2})?(?:\s?\([^()\n]{0,40}\))?"
+    r"(?![a-z])(?:[_-]\w{1,20}+|\d{1,2})?(?:\s?\([^()\n]{0,40}\))?"
     # Such as: … for the staging machine
     r"(?:(?P<whose>[ \t](?:for|of|to|on|at|in|de|del|da|do|para|pour|für|von|du)"
     r"(?:[ \t][^\s:=;,]{0,30}[^\s:=;,.!?]){1,5}?)?"

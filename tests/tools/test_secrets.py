@@ -70,6 +70,7 @@ TOKENS = {
     "huggingface": ("an access token", "hf" + "_" + some(34)),
     "digitalocean": ("an access token", "dop" + "_v1_" + some(64, HEX)),
     "shopify": ("an access token", "shp" + "at_" + some(32, HEX)),
+    "another-vendor": ("an access token", "heron" + "_live_" + some(32)),
     "telegram": ("a Telegram bot token", "1234567890" + ":AA" + some(33)),
     "jwt": ("a JSON web token", jwt()),
     "discord": ("a Discord bot token", "M" + some(23) + "." + some(6) + "." + some(27)),
@@ -297,7 +298,7 @@ def test_an_observation_takes_under_two_milliseconds():
         " ", "\t", " \n", "a", "1",
         "1 ", "4111 ", "=", "*", "[", "<", "<b", "<!--", "&", "//", "://", "a://b:",
         "eyJ", "eyJ.", "sk-", "sk-a-", "password ", "password for a ", "password: ", "token is ",
-        "xoxb-", "-----BEGIN ", "BEGIN PRIVATE KEY", "aws key ", "cl key ", "jfrog ", "AKC", "\n",
+        "xoxb-", "secret_", "-----BEGIN ", "BEGIN PRIVATE KEY", "aws key ", "cl key ", "jfrog ", "AKC", "\n",
         "\n> ", "\u200b", "NPM TOKEN ", "seed phrase word ", "a.b@", "key:", "AP0", "A" * 40 + " ",
     ],
 )  # fmt: skip
