@@ -298,8 +298,9 @@ def test_an_observation_takes_under_two_milliseconds():
         " ", "\t", " \n", "a", "1",
         "1 ", "4111 ", "=", "*", "[", "<", "<b", "<!--", "&", "//", "://", "a://b:",
         "eyJ", "eyJ.", "sk-", "sk-a-", "password ", "password for a ", "password: ", "token is ",
-        "xoxb-", "secret_", "-----BEGIN ", "BEGIN PRIVATE KEY", "aws key ", "cl key ", "jfrog ", "AKC",
-        "\n", "\n> ", "\u200b", "NPM TOKEN ", "seed phrase word ", "a.b@", "key:", "AP0", "A" * 40 + " ",
+        "xoxb-", "secret_", "-----BEGIN ", "BEGIN PRIVATE KEY", "aws key ", "cl key ", "jfrog ",
+        "AKC", "\n", "\n> ", "\u200b", "NPM TOKEN ", "seed phrase word ", "a.b@", "key:", "AP0",
+        "A" * 40 + " ",
     ],
 )  # fmt: skip
 def test_hostile_text_takes_no_longer_than_a_blink(piece):
