@@ -399,7 +399,7 @@ TOOLS: Final[tuple[Tool, ...]] = (
                 "content",
                 "string",
                 "The new text. With findReplace, empty or left out means: delete.",
-                "",
+                None,
                 long=True,
             ),
             Argument("find", "string", "findReplace: the exact text to replace.", None),
