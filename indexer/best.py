@@ -84,12 +84,17 @@ class Best:
 
     def impacts(self, term: str) -> Impacts:
         """Return the best impacts of a term; not to be changed, and good until a change."""
-        found = self._kept.get(term)
+        found = self._kept.pop(term, None)
         if found is None:
             found = self._worked_out(term)
-            self._keep(term, found)
+            self._size += len(found.by_note)
         elif found.seen < len(self._touches):
+            self._size -= len(found.by_note)
             self._renew(term, found)
+            self._size += len(found.by_note)
+        self._kept[term] = found
+        while self._size > KEPT and len(self._kept) > 1:
+            self._forget_oldest()
         return found
 
     def _worked_out(self, term: str) -> Impacts:
@@ -107,12 +112,9 @@ class Best:
                     found[note] = impact  # noqa: PERF403 (it asks the dictionary that it fills)
         return Impacts(found, peak, len(self._touches))
 
-    def _keep(self, term: str, found: Impacts) -> None:
-        if self._size > KEPT:
-            self.clear()
-            found.seen = 0
-        self._kept[term] = found
-        self._size += len(found.by_note)
+    def _forget_oldest(self) -> None:
+        oldest = next(iter(self._kept))
+        self._size -= len(self._kept.pop(oldest).by_note)
 
     def _renew(self, term: str, found: Impacts) -> None:
         due = self._due_since(found.seen)
