@@ -72,8 +72,11 @@ class Keeper:
             except VaultEmptied as emptied:
                 self._index.ready.set()  # What a question is answered with now.
                 self._retry(emptied)
-            except Exception as failure:  # The edge of a thread: else the index would stand still.
+            except (ZibaldoneError, OSError) as failure:
                 self._retry(failure)
+            except Exception:  # The edge of a thread: without it the index would stand still.
+                log.exception("Keeping the index failed")
+                self._pause()
 
     def _mend(self, damage: Exception) -> None:
         try:
@@ -85,9 +88,11 @@ class Keeper:
             self._stop.wait(PAUSE / 10)  # A full disk damages each new index as well.
 
     def _retry(self, failure: Exception) -> None:
-        """Pause, then look at everything, for the hints of the failed turn are used up."""
-        expected = isinstance(failure, ZibaldoneError | OSError | sqlite3.Error)
-        log.warning("Looking at the vault failed: %s", failure, exc_info=not expected)
+        log.warning("Looking at the vault failed: %s", failure)
+        self._pause()
+
+    def _pause(self) -> None:
+        """Wait, then look at everything, for the hints of the failed turn are used up."""
         self._look.set()
         self._stop.wait(PAUSE)
 
