@@ -52,6 +52,8 @@ PATIENCE = 1.5
 TEXTS_KEPT = 500
 """Texts of notes that are kept; a size, time or inode that changed makes them be read again."""
 
+REPAIRED = "The index was damaged and has been built anew."
+
 Progress = Callable[[int, int], None]
 Answer = TypeVar("Answer")
 
@@ -110,8 +112,13 @@ class Index:
     def _open(self) -> None:
         if self._catalog is not None and not self._catalog.replaced():
             return
+        known = self._catalog is not None
         self._close()
         make_cache(self.layout, "index")
+        if not (self._folder / "catalog.db").exists() and (
+            known or any(self._folder.glob("segment-*"))
+        ):
+            self._notice = REPAIRED
         catalog = Catalog(self._folder / "catalog.db", f"{FORMAT} {engine_stamp()}")
         self._view = View(catalog, self._folder)
         self._links = Links(catalog, self._view)
@@ -137,7 +144,7 @@ class Index:
         with self._lock:
             self._close()
             shutil.rmtree(self._folder, ignore_errors=True)
-            self._notice = "The index was damaged and has been built anew."
+            self._notice = REPAIRED
             self.ready.clear()
 
     def ask(self, question: Callable[[], Answer]) -> Answer:
@@ -163,22 +170,24 @@ class Index:
     def _catch_up(self) -> None:
         self._open()
         self._view.refresh()
-        if not self._view.intact():
+        # Another process may have merged segments between the two looks.
+        if not self._view.intact() and not (self._view.refresh() and self._view.intact()):
             raise DamagedIndex("a segment file was changed or removed")
-        if self._failure:
-            raise self._failure
-        if not self.watched:
+        if self._failure or not self.watched:
             self.look()
         elif self._dirty and len(self._dirty) < BULK:
             self.absorb()
 
     def look(self) -> None:
         """Compare all files with the index and bring in what differs."""
+        self._dirty = set()  # All files are looked at, those too.
         diff = self._compare()
         if len(diff.changed) >= BULK:
             self._build()
-        elif diff.changed or diff.removed:
-            self._bring_in(diff)
+        else:
+            if diff.changed or diff.removed:
+                self._bring_in(diff)
+            self._behind = 0  # Where another process was building, it is done.
         self.ready.set()
 
     def _compare(self) -> Diff:
@@ -189,10 +198,15 @@ class Index:
             diff = compare(entries, self._view)
             known = len(self._view.rows)
         self._failure = None
-        if known and not diff.notes:
+        if known and not diff.notes and not self._any_left():
             self._failure = VaultEmptied(str(self.layout.root), known)
             raise self._failure
         return diff
+
+    def _any_left(self) -> bool:
+        """Whether a known note is there: the first of a vault may be younger than the walk."""
+        with self._lock:
+            return any(entry_of(self.layout, path) for path in self._view.numbers)
 
     def _bring_in(self, diff: Diff) -> None:
         self._dirty.update(self._updater.update(diff.changed, diff.removed))
@@ -263,9 +277,11 @@ class Index:
         Raises `VaultEmptied` when the vault held notes and now holds none, unless `rebuild`.
         """
         if rebuild:
-            with self._lock, self._build_lock(60):
+            # In this order, as the keeper takes the two.
+            with self._build_lock(60), self._lock:
                 self._close()
                 shutil.rmtree(self._folder, ignore_errors=True)
+                self._failure = None
         return self.ask(self._refreshed)
 
     def _refreshed(self) -> Freshness:
