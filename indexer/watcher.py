@@ -73,12 +73,14 @@ class Watcher:
     def __init__(self, layout: Layout, hint: Hint) -> None:
         self._layout, self._hint = layout, hint
         self._observer: BaseObserver | None = None
+        self._watched: os.stat_result | None = None
 
     def start(self) -> None:
         """Start watching. Raises `OSError` when the system grants no more watches."""
         self._observer = self._make()
         handler = _Handler(self._layout, self._hint)
         root = str(self._layout.root)
+        self._watched = self._layout.root.stat()
         self._observer.schedule(handler, root, recursive=True, event_filter=CHANGES)
         self._observer.start()
 
@@ -93,13 +95,22 @@ class Watcher:
         return Observer()
 
     def alive(self) -> bool:
-        """Say whether the observer and its emitters still run."""
+        """Say whether the observer and its emitters still run, and on the folder of now."""
         observer = self._observer
         return (
             observer is not None
             and observer.is_alive()
             and all(emitter.is_alive() for emitter in observer.emitters)
+            and self._in_place()
         )
+
+    def _in_place(self) -> bool:
+        # A folder that was mounted anew, or put back, is another one under the same name.
+        try:
+            now = self._layout.root.stat()
+        except OSError:
+            return False
+        return self._watched is not None and os.path.samestat(self._watched, now)
 
     def stop(self) -> None:
         """Stop watching; does nothing when it does not run."""
