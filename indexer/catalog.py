@@ -158,7 +158,8 @@ class Catalog:
         try:
             yield
         finally:
-            self._db.execute("COMMIT")
+            if self._db.in_transaction:
+                self._db.execute("COMMIT")
 
     @contextmanager
     def writing(self, *, moves: bool = False) -> Iterator[int]:
@@ -172,7 +173,8 @@ class Catalog:
             yield change
             self._db.execute("COMMIT")
         except BaseException:
-            self._db.execute("ROLLBACK")
+            if self._db.in_transaction:  # A full disk makes SQLite end it.
+                self._db.execute("ROLLBACK")
             raise
 
     def set_meta(self, key: str, value: str) -> None:

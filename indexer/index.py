@@ -22,7 +22,7 @@ from typing import Literal, TypeVar
 
 from filelock import FileLock, Timeout
 
-from ..vault.errors import VaultEmptied
+from ..vault.errors import StorageFailed, VaultEmptied
 from ..vault.layout import Layout
 from ..vault.note import Problem
 from ..vault.source import Source, readable
@@ -51,6 +51,15 @@ PATIENCE = 1.5
 
 TEXTS_KEPT = 500
 """Texts of notes that are kept; a size, time or inode that changed makes them be read again."""
+
+UNAVAILABLE = (
+    sqlite3.SQLITE_BUSY,
+    sqlite3.SQLITE_LOCKED,
+    sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_READONLY,
+    sqlite3.SQLITE_NOMEM,
+)
+"""What SQLite says when a file is whole, but cannot be used now; to drop it would not help."""
 
 REPAIRED = "The index was damaged and has been built anew."
 
@@ -137,8 +146,11 @@ class Index:
             self._close()
 
     def repair(self, damage: Exception) -> None:
-        """Drop a damaged index, so that the next look builds it anew."""
-        if isinstance(damage, sqlite3.OperationalError) and "locked" in str(damage):
+        """Drop a damaged index, so that the next look builds it anew.
+
+        Raises `damage` when the file is not broken, but busy, or cannot be written now.
+        """
+        if getattr(damage, "sqlite_errorcode", 0) & 0xFF in UNAVAILABLE:
             raise damage
         log.warning("The index is damaged and is built anew: %s", damage)
         with self._lock:
@@ -150,8 +162,15 @@ class Index:
     def ask(self, question: Callable[[], Answer]) -> Answer:
         """Answer a question on an index that has caught up; a damaged one is built anew first.
 
-        Raises `VaultEmptied` when all notes have vanished at once.
+        Raises `VaultEmptied` when all notes have vanished at once, and `StorageFailed` when the
+        index cannot be written.
         """
+        try:
+            return self._ask(question)
+        except (DamagedIndex, sqlite3.DatabaseError) as failure:
+            raise StorageFailed(str(self._folder), str(failure)) from failure
+
+    def _ask(self, question: Callable[[], Answer]) -> Answer:
         for attempt in (1, 2):
             if self.watched:
                 self.ready.wait(PATIENCE)
@@ -265,11 +284,17 @@ class Index:
             self._bring_in(Diff(changed, removed, 0))
 
     def tidy(self) -> None:
-        """Tidy the index unless another process is at it; for quiet moments."""
+        """Tidy the index unless another process is at it; for quiet moments.
+
+        What fails then is left as it is: the next question finds damage, and mends it.
+        """
         if self._catalog is None:
             return
-        with contextlib.suppress(Timeout), self._build_lock(0):
-            self._updater.tidy()
+        try:
+            with contextlib.suppress(Timeout), self._build_lock(0):
+                self._updater.tidy()
+        except (DamagedIndex, sqlite3.DatabaseError, OSError) as failure:
+            log.warning("The index was not tidied: %s", failure)
 
     def refresh(self, *, rebuild: bool = False) -> Freshness:
         """Bring the whole index up to the files before returning; `rebuild` starts from nothing.

@@ -20,7 +20,7 @@ from zibaldone.tools.recall import recall
 from zibaldone.tools.remember import remember_about_user
 from zibaldone.tools.search import search
 from zibaldone.tools.vault import Vault
-from zibaldone.vault.errors import NoteNotFound, VaultEmptied, ZibaldoneError
+from zibaldone.vault.errors import NoteNotFound, StorageFailed, VaultEmptied, ZibaldoneError
 from zibaldone.vault.ids import derived_id
 
 GOOSEBERRIES = {"A.md": "gooseberry\n", "B.md": "gooseberry\n"}
@@ -269,6 +269,33 @@ def test_ix_03_a_catalog_torn_under_an_open_index(opened, segments_at_once, dama
     assert sorted(paths(vault, "gooseberry")) == ["A.md", "B.md"]
     vault.close()
     assert sorted(paths(opened(), "gooseberry")) == ["A.md", "B.md"]
+
+
+def test_ix_03_damage_found_while_the_index_is_tidied(opened, segments_at_once, patch, fill):
+    patch.setattr(sync, "SEGMENT_LIMIT", 1)
+    vault = opened({"A.md": "gooseberry\n"})
+    paths(vault, "gooseberry")
+    fill({"B.md": "gooseberry\n"})
+    paths(vault, "gooseberry")
+    zeros(vault.layout.cache_dir / "index")
+    vault.close()  # which merges segments
+    patch.undo()
+    both_found_after_repair(opened())
+
+
+def test_ix_03_a_full_disk_is_no_damage(opened, fill):
+    vault = opened(GOOSEBERRIES)
+    assert len(paths(vault, "gooseberry")) == 2
+    file = vault.layout.cache_dir / "index/catalog.db"
+    inode = file.stat().st_ino
+    pages = vault.index._catalog._db.execute("PRAGMA max_page_count=1").fetchone()[0]
+    fill({f"C{n}.md": f"gooseberry {n} " + "and more " * 500 for n in range(50)})
+    with pytest.raises(StorageFailed, match="full"):
+        search(vault, "gooseberry")
+    vault.index._catalog._db.execute(f"PRAGMA max_page_count={pages + 10_000}")
+    answer = search(vault, "gooseberry", limit=60)
+    assert (answer.total, answer.index.note) == (52, None)
+    assert file.stat().st_ino == inode
 
 
 # IX-05 to IX-21
@@ -822,9 +849,7 @@ def test_the_log_of_a_busy_catalog_is_waited_for(opened, vault_dir):
     folder = vault.layout.cache_dir / "index"
     folder.mkdir(parents=True)
     busy = sqlite3.connect(folder / "catalog.db", isolation_level=None, check_same_thread=False)
-    busy.execute("CREATE TABLE other (number)")
-    busy.execute("BEGIN")
-    busy.execute("SELECT * FROM other").fetchall()  # SQLite does not wait for a reader's end
+    busy.execute("BEGIN IMMEDIATE")  # for whose end SQLite does not wait to change the journal
     release = threading.Timer(0.3, lambda: (busy.execute("ROLLBACK"), busy.close()))
     release.start()
     answer = search(vault, "gooseberry")
