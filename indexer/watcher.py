@@ -52,8 +52,9 @@ class _Handler(FileSystemEventHandler):
         self._layout, self._hint = layout, hint
 
     def on_any_event(self, event: FileSystemEvent) -> None:
-        for raw in filter(None, (event.src_path, event.dest_path)):
-            self._hand_on(os.fsdecode(raw), event.is_directory)
+        self._hand_on(os.fsdecode(event.src_path), event.is_directory)
+        if event.dest_path:
+            self._hand_on(os.fsdecode(event.dest_path), event.is_directory)
 
     def _hand_on(self, path: str, folder: bool) -> None:
         try:
