@@ -231,8 +231,8 @@ _REF = Argument(
 _REMEMBER = (
     "Search before you write. An equal fact that is there already is not written again (outcome "
     "skipped); near ones are listed in similar: correct those with edit_note instead of adding a "
-    "second version. Refused: secrets such as keys and passwords, blank text, more than 4 KB, and labels that "
-    "are paths."
+    "second version. Refused: secrets such as keys and passwords, blank text, more than 4 KB, and "
+    "labels that are paths."
 )
 
 _PROJECT = Argument("project", "string", "The project: the name of its folder in the vault.")
