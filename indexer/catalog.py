@@ -35,8 +35,22 @@ CREATE TABLE gone (number INTEGER PRIMARY KEY, change INTEGER);
 CREATE TABLE pending (doc INTEGER PRIMARY KEY AUTOINCREMENT, terms TEXT);
 """
 
+NOWHERE = (PENDING, 0)
+"""No document is there, for those that are pending count from 1; a page of zeros says it."""
+
 Docs = tuple[tuple[int, int], ...]
 """Per index document of a note, head first: (segment number, document number in it)."""
+
+
+def decoded(text: str) -> Any:
+    """Read a JSON column. SQLite notices no torn page in the midst of a long text.
+
+    Raises `sqlite3.DatabaseError`, as for other damage.
+    """
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise sqlite3.DatabaseError(f"a text of the catalog is damaged: {error}") from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +64,7 @@ class Names:
     @classmethod
     def parse(cls, text: str) -> Names:
         """Read what `str` wrote."""
-        own, aliases, tags = json.loads(text)
+        own, aliases, tags = decoded(text)
         return cls(own, tuple(aliases), tuple(tags))
 
     def __str__(self) -> str:
@@ -224,7 +238,7 @@ class Catalog:
         query = f"SELECT path, {column} FROM note WHERE change > ?"
         rows = self._db.execute(query, (since,)).fetchall()
         # One call decodes all notes in a fifth of the time of ten thousand calls.
-        values = json.loads("[" + ",".join(text for _, text in rows) + "]")
+        values = decoded("[" + ",".join(text for _, text in rows) + "]")
         return {path: value for (path, _), value in zip(rows, values, strict=True)}
 
     def put(self, row: Row, change: int) -> int:
@@ -297,7 +311,7 @@ class Catalog:
         rows = self._db.execute(
             "SELECT doc, terms FROM pending WHERE doc > ? ORDER BY doc", (after,)
         ).fetchall()
-        return [(doc, json.loads(terms)) for doc, terms in rows]
+        return [(doc, decoded(terms)) for doc, terms in rows]
 
     def pending_count(self) -> int:
         """How many documents wait for a segment."""
@@ -328,7 +342,10 @@ def _pack(docs: Docs) -> bytes:
 def _unpack(packed: bytes) -> Docs:
     flat = array("I")
     flat.frombytes(packed)
-    return tuple(zip(flat[::2], flat[1::2], strict=True))
+    docs = tuple(zip(flat[::2], flat[1::2], strict=True))
+    if NOWHERE in docs:
+        raise sqlite3.DatabaseError("the catalog has lost where the words of a note are")
+    return docs
 
 
 def _row(values: tuple[Any, ...]) -> Row:

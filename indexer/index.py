@@ -9,7 +9,6 @@ it is now: when its hash is not the one that was indexed, that note is indexed a
 from __future__ import annotations
 
 import contextlib
-import json
 import logging
 import os
 import shutil
@@ -28,7 +27,7 @@ from ..vault.note import Problem
 from ..vault.source import Source, readable
 from ..vault.store import make_cache
 from .analysis import only_stop_words, query_terms
-from .catalog import Catalog, Row
+from .catalog import Catalog, Row, decoded
 from .graph import LinkGraph
 from .links import Links
 from .passages import Passage
@@ -228,9 +227,17 @@ class Index:
             return any(entry_of(self.layout, path) for path in self._view.numbers)
 
     def _bring_in(self, diff: Diff) -> None:
-        self._dirty.update(self._updater.update(diff.changed, diff.removed))
-        with self._lock:
-            self._view.reload()
+        catalog = self._catalog
+        try:
+            self._dirty.update(self._updater.update(diff.changed, diff.removed))
+            with self._lock:
+                self._view.reload()
+        except sqlite3.ProgrammingError:
+            if self._catalog is catalog:
+                raise
+            # Another thread has dropped the index; the new one is to get these notes as well.
+            self.mark([entry.path for entry in diff.changed])
+            self.mark(diff.removed)
 
     def _build(self) -> None:
         """Bring in many notes, batch by batch, unless another process is already at it."""
@@ -356,7 +363,7 @@ class Index:
     def problems(self) -> list[tuple[str, Problem]]:
         """The notes that cannot be used as they are, by path."""
         rows = sorted(self._view.rows.values(), key=lambda row: row.path)
-        return [(row.path, Problem(*json.loads(row.problem))) for row in rows if row.problem]
+        return [(row.path, Problem(*decoded(row.problem))) for row in rows if row.problem]
 
     def find(self, text: str, scope: Scope, limit: int) -> Found:
         """Return the best passages for a question in plain text, cut out of the files."""

@@ -24,7 +24,7 @@ from ..vault.ids import derived_id
 from ..vault.layout import Entry, Layout
 from ..vault.note import Note, read_note
 from ..vault.paths import NOTE_ENDING
-from .catalog import PENDING, Catalog, Docs, Names, Row
+from .catalog import PENDING, Catalog, Docs, Names, Row, decoded
 from .passages import Document, Passage, documents, passages, today, visible
 from .segments import Segment, SegmentStamp, merge_segments, write_segment
 from .view import View
@@ -185,7 +185,7 @@ class Updater:
     def _reuse(self, item: Prepared, old: Row | None) -> Docs:
         free: dict[str, list[tuple[int, int]]] = {}
         if old is not None:
-            for key, doc in zip(json.loads(old.passages)[0], old.docs, strict=True):
+            for key, doc in zip(decoded(old.passages)[0], old.docs, strict=True):
                 free.setdefault(key, []).append(doc)
         kept = [free[d.key].pop() if free.get(d.key) else None for d in item.documents]
         new = [d.impacts for d, doc in zip(item.documents, kept, strict=True) if doc is None]

@@ -6,7 +6,6 @@ one state of it. `owner` says to which note a document belongs, 0 when it is dea
 
 from __future__ import annotations
 
-import json
 from array import array
 from collections import Counter
 from collections.abc import Iterator, MutableMapping, MutableSequence
@@ -16,7 +15,7 @@ from typing import TypeAlias
 
 from ..vault.categories import category_key
 from .best import Best
-from .catalog import PENDING, Catalog, Row
+from .catalog import PENDING, Catalog, Row, decoded
 from .passages import Passage
 from .segments import Segment, SegmentStamp
 
@@ -241,7 +240,7 @@ class View:
             self._parts.clear()
             missing = numbers
         for number, text in self._catalog.passages(missing).items():
-            self._parts[number] = tuple(Passage(*values) for values in json.loads(text)[1:])
+            self._parts[number] = tuple(Passage(*values) for values in decoded(text)[1:])
         return {number: self._parts[number] for number in numbers if number in self._parts}
 
 

@@ -271,6 +271,20 @@ def test_ix_03_a_catalog_torn_under_an_open_index(opened, segments_at_once, dama
     assert sorted(paths(opened(), "gooseberry")) == ["A.md", "B.md"]
 
 
+def test_ix_03_a_page_lost_in_the_midst_of_a_long_text(opened):
+    body = "".join(f"\n\n## Part {n}\n\ngooseberry {n}" for n in range(60))
+    first = opened({"A.md": f"gooseberry{body}\n", "B.md": "gooseberry\n"})
+    wanted = search(first, "gooseberry").results
+    first.close()
+    file = first.layout.cache_dir / "index/catalog.db"
+    data = file.read_bytes()
+    at = data.index(b"Part 30") // 4096 * 4096
+    file.write_bytes(data[:at] + bytes(4096) + data[at + 4096 :])
+    answer = search(opened(), "gooseberry")
+    assert answer.results == wanted
+    assert "damaged" in answer.index.note
+
+
 def test_ix_03_damage_found_while_the_index_is_tidied(opened, segments_at_once, patch, fill):
     patch.setattr(sync, "SEGMENT_LIMIT", 1)
     vault = opened({"A.md": "gooseberry\n"})
@@ -876,6 +890,29 @@ def test_a_rebuild_does_not_wait_for_the_keeper_for_ever(opened):
     assert vault.index.refresh(rebuild=True).notes == 2
     assert time.monotonic() - begun < 20
     keeper.join()
+
+
+def test_a_rebuild_in_the_midst_of_a_look(opened, patch):
+    begun, go_on = threading.Event(), threading.Event()
+    prepare = sync.prepare
+
+    def slow(layout, entry):
+        if threading.current_thread() is not threading.main_thread():
+            begun.set()
+            assert go_on.wait(30)
+        return prepare(layout, entry)
+
+    patch.setattr(sync, "prepare", slow)
+    vault = opened(GOOSEBERRIES, watch=True)
+    try:
+        assert begun.wait(30)
+        assert vault.index.refresh(rebuild=True).notes == 2
+        inode = (vault.layout.cache_dir / "index/catalog.db").stat().st_ino
+    finally:
+        go_on.set()
+    until(lambda: not vault.index.marked() and search(vault, "gooseberry").index.fresh)
+    vault.close()
+    assert (vault.layout.cache_dir / "index/catalog.db").stat().st_ino == inode
 
 
 def test_an_index_closed_twice(vault_dir):
