@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 from typing import Literal, TypeVar, get_args
 
-from ..indexer.catalog import Names, Row
+from ..indexer.catalog import Names, Row, decoded
 from ..indexer.view import Scope
 from ..vault import edit
 from ..vault.errors import (
@@ -328,7 +327,7 @@ def _line(row: Row) -> NoteLine:
         tags=Names.parse(row.names).tags,
         modified_at=date_of(row.mtime_ns),
         project=row.project or None,
-        problem=_sentence(Problem(*json.loads(row.problem))) if row.problem else None,
+        problem=_sentence(Problem(*decoded(row.problem))) if row.problem else None,
     )
 
 
