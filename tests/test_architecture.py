@@ -45,9 +45,9 @@ JOURNAL_WRITER = "vault/files.py"
 CACHE_WRITERS = {
     "indexer/_whoosh.py",
     "indexer/catalog.py",
-    "indexer/index.py",
+    "indexer/engine.py",
     "indexer/segments.py",
-    "indexer/sync.py",
+    "indexer/upkeep.py",
     "vault/history_db.py",
 }
 MAX_FILE_LINES = 600
