@@ -425,7 +425,7 @@ def test_ix_20_a_note_made_while_a_scan_runs(opened, patch):
     prepare = sync.prepare
 
     def slow(layout, entry, known):
-        if entry.path == "Old.md":
+        if threading.current_thread() is not threading.main_thread():
             begun.set()
             assert go_on.wait(30)
         return prepare(layout, entry, known)
