@@ -21,7 +21,17 @@ DOORS = {
     "tools/serve.py",
 }
 # What only costs start-up time where it is not used; `mcp` and HTTP besides belong to the doors.
-HEAVY = {"whoosh", "networkx", "mcp", "mcp_types", "pydantic", "typer", "rich"}
+HEAVY = {
+    "detect_secrets",
+    "mcp",
+    "mcp_types",
+    "networkx",
+    "pydantic",
+    "requests",
+    "rich",
+    "typer",
+    "whoosh",
+}
 HTTP = {
     "anyio",
     "http",
@@ -244,6 +254,7 @@ def test_only_the_doors_speak_mcp_or_http():
         ("frontmatter", {"vault/frontmatter.py"}),
         ("markdown_it", {"vault/inline.py", "vault/markdown.py"}),
         ("watchdog", {"indexer/watcher.py"}),
+        ("detect_secrets", {"tools/secrets.py"}),
     ],
 )
 def test_a_package_has_one_home(package, homes):
