@@ -117,7 +117,7 @@ def create_note(
         vault.index.look()  # A note of that title may have come a moment ago.
     vault.index.ask(lambda: _refuse_taken(vault, name, path, title))
     token = vault.store.write(path, source.data, expected=None)
-    vault.changed((path,))
+    vault.index.touched((path,))
     made = parse_note(vault.layout, path, source.data)
     return Created("created", made.id, path, title, token)
 
@@ -153,7 +153,7 @@ def edit_note(
             _refuse_large("content", data)
             token = vault.store.write(row.path, data, expected=token)
     if changed:
-        vault.changed((row.path,))
+        vault.index.touched((row.path,))
     return Edited(
         outcome="edited" if changed else "unchanged",
         note_id=before.id if before.has_own_id else row.id,
@@ -176,7 +176,7 @@ def delete_note(vault: Vault, ref: str) -> Deleted:
     row, linked = vault.index.ask(known)
     note_id = row.id if is_id(row.id) else derived_id(row.path)
     trash = vault.store.trash(row.path, note_id)
-    vault.changed((row.path,))
+    vault.index.touched((row.path,))
     return Deleted("deleted", note_id, row.path, trash, linked)
 
 

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import logging
 import os
-import sqlite3
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 
 from ..indexer.index import Index
 from ..indexer.keeper import Keeper
-from ..indexer.segments import DamagedIndex
 from ..vault.layout import Layout, find_vault, open_layout
 from ..vault.note import read_note
 from ..vault.settings import Settings
 from ..vault.store import Store
 from .answers import IndexState, Origin
-
-log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,19 +71,6 @@ class Vault:
         """How far the index is; only inside a question."""
         now = self.index.freshness()
         return IndexState(now.behind == 0, now.notes, now.behind, now.notice or None)
-
-    def changed(self, paths: Iterable[str]) -> None:
-        """Bring notes that were written into the index, so that the next question finds them.
-
-        What is on disk is acknowledged whatever becomes of that: an index that cannot be
-        written now is mended, or catches up, before the next answer.
-        """
-        kept = tuple(paths)
-        try:
-            self.index.touched(kept)
-        except (DamagedIndex, sqlite3.DatabaseError) as failure:
-            log.warning("The index was not brought up to date: %s", failure)
-            self.index.mark(kept)
 
     def close(self) -> None:
         """Stop the background work and close the index."""
