@@ -20,7 +20,7 @@ KEPT = 300_000
 """Pairs of note and impact that are kept, over all terms: some 30 MB."""
 
 TOUCHES = 200
-"""Changed notes after which everything is worked out anew."""
+"""Changed notes that are kept; terms that have seen few of them are worked out anew."""
 
 Value = TypeVar("Value")
 
@@ -62,13 +62,6 @@ class Best:
         self._touches: list[_Touch] = []
         self._due: dict[int, _Due] = {}
 
-    def clear(self) -> None:
-        """Forget everything."""
-        self._kept.clear()
-        self._touches.clear()
-        self._due.clear()
-        self._size = 0
-
     def moved(self) -> None:
         """Take into account that documents are in other places; their impacts are the same."""
         self._due.clear()
@@ -78,8 +71,7 @@ class Best:
         if not self._kept or old == new:
             return
         if len(self._touches) >= TOUCHES:
-            self.clear()
-            return
+            self._forget_touches(TOUCHES // 2)
         before = frozenset(old)
         whole = not before.issubset(new)
         docs = new if whole else tuple(doc for doc in new if doc not in before)
@@ -88,12 +80,17 @@ class Best:
 
     def impacts(self, term: str) -> Impacts:
         """Return the best impacts of a term; not to be changed, and good until a change."""
-        found = self._kept.get(term)
+        found = self._kept.pop(term, None)
         if found is None:
             found = self._worked_out(term)
-            self._keep(term, found)
+            self._size += len(found.by_note)
         elif found.seen < len(self._touches):
+            self._size -= len(found.by_note)
             self._renew(term, found)
+            self._size += len(found.by_note)
+        self._kept[term] = found
+        while self._size > KEPT and len(self._kept) > 1:
+            self._forget_oldest()
         return found
 
     def _worked_out(self, term: str) -> Impacts:
@@ -111,12 +108,17 @@ class Best:
                     found[note] = impact  # noqa: PERF403 (it asks the dictionary that it fills)
         return Impacts(found, peak, len(self._touches))
 
-    def _keep(self, term: str, found: Impacts) -> None:
-        if self._size > KEPT:
-            self.clear()
-            found.seen = 0
-        self._kept[term] = found
-        self._size += len(found.by_note)
+    def _forget_touches(self, number: int) -> None:
+        """Forget the first touches, and the terms that have not been asked for since then."""
+        del self._touches[:number]
+        self._kept = {term: one for term, one in self._kept.items() if one.seen >= number}
+        self._size = sum(len(one.by_note) for one in self._kept.values())
+        for one in self._kept.values():
+            one.seen -= number
+
+    def _forget_oldest(self) -> None:
+        oldest = next(iter(self._kept))
+        self._size -= len(self._kept.pop(oldest).by_note)
 
     def _renew(self, term: str, found: Impacts) -> None:
         due = self._due_since(found.seen)

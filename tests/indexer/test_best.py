@@ -77,9 +77,10 @@ class Changes(RuleBasedStateMachine):
         self.view._sources = self.view._sources[::-1]
         self.best.moved()
 
-    @rule()
-    def forget(self):
-        self.best.clear()
+    @rule(number=st.integers(1, 150))
+    def touch_another(self, number):
+        for _ in range(number):
+            self.best.touch(9, (1,), ())
 
     @invariant()
     def nothing_of_a_note_that_is_gone(self):
@@ -114,20 +115,30 @@ def test_a_note_that_only_grew_is_looked_at_in_its_new_documents_alone(view):
     assert kept.impacts("tea").by_note == {7: 3.0}
 
 
-def test_many_changes_or_many_pairs_are_forgotten_as_a_whole(view, monkeypatch):
-    monkeypatch.setattr(best, "TOUCHES", 3)
+def test_terms_that_have_missed_many_changes_are_worked_out_anew(view, monkeypatch):
+    monkeypatch.setattr(best, "TOUCHES", 4)
     kept = Best(view)
-    first = kept.impacts("tea")
+    tea, boat = kept.impacts("tea"), kept.impacts("boat")
     for _ in range(3):
         kept.touch(7, view.rows[7].docs, ())
-    assert kept.impacts("tea") is first
-    kept.touch(7, view.rows[7].docs, ())
-    assert kept.impacts("tea") is not first
-    monkeypatch.setattr(best, "KEPT", 0)
-    again = kept.impacts("tea")
-    kept.impacts("boat")
-    assert kept.impacts("tea") is not again
+    assert kept.impacts("tea") is tea
+    for _ in range(2):
+        kept.touch(7, view.rows[7].docs, ())
+    assert kept.impacts("tea") is tea
     assert kept.impacts("tea").by_note == {7: 2.0}
+    assert kept.impacts("boat") is not boat
+    assert kept.impacts("boat").by_note == {7: 0.5}
+
+
+def test_the_terms_asked_for_last_are_kept(view, monkeypatch):
+    monkeypatch.setattr(best, "KEPT", 2)
+    kept = Best(view)
+    tea, boat = kept.impacts("tea"), kept.impacts("boat")
+    assert kept.impacts("tea") is tea
+    view.own([view.add_document(0, {"rope": 1.0})], 7)
+    kept.impacts("rope")
+    assert kept.impacts("tea") is tea
+    assert kept.impacts("boat") is not boat
 
 
 @given(
