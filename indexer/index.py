@@ -38,7 +38,7 @@ from .passages import Passage, today
 from .rank import Ranked, idf, rank
 from .resolve import Resolver
 from .segments import DamagedIndex
-from .sync import Diff, compare, compare_some
+from .sync import Diff, compare, compare_some, looks_known
 from .texts import Texts
 from .view import Scope, View
 
@@ -52,6 +52,9 @@ BATCHES = (300, 2000, 4000)
 
 PATIENCE = 1.5
 """Seconds for which questions wait for a build that has begun, before they answer in part."""
+
+RECENT_KEPT = 64
+"""How many of the notes that were asked for or written last each question looks at."""
 
 ROUNDS = 4
 """How often one ranks anew because a hit has changed or was not to be shown."""
@@ -118,6 +121,7 @@ class Index:
         self._texts = Texts(layout)
         self._marks: set[str] = set()
         self._marks_lock = threading.Lock()
+        self._recent: dict[str, None] = {}
         self._patient_until = 0.0
         self._behind = 0
         self._emptied = False
@@ -160,7 +164,8 @@ class Index:
     # Keeping up
 
     def _catch_up(self) -> None:
-        self._engine.open()
+        with self._engine.lock:
+            self._engine.open().view.refresh()
         if self.keeper is None:
             self._look(build=True)
         elif self._emptied or (self.ready.is_set() and not self._vouched(self.keeper)):
@@ -168,6 +173,7 @@ class Index:
         elif not self.ready.is_set():
             self.ready.wait(max(0.0, self._patient_until - time.monotonic()))
         elif len(self._marks) < BULK:
+            self.mark(self._changed_lately())
             self._absorb()
 
     def _vouched(self, keeper: Keeper) -> bool:
@@ -181,6 +187,14 @@ class Index:
     def watched(self) -> bool:
         """Whether a keeper looks for changes, so that questions may come just before it does."""
         return self.keeper is not None
+
+    def _changed_lately(self) -> list[str]:
+        """Those of the notes that were asked for last that have changed.
+
+        The owner may just have saved one, and the watcher takes some milliseconds to tell of it.
+        """
+        view = self._view
+        return [path for path in tuple(self._recent) if not looks_known(self.layout, path, view)]
 
     def look(self, *, build: bool | None = None) -> None:
         """Compare all files with the index and bring in what differs.
@@ -199,11 +213,18 @@ class Index:
         Raises nothing: what fails is left to the next question, since the notes are written.
         """
         touched = set(paths)
+        self._remember(touched)
         try:
             self._engine.soundly(lambda: self._look_at(touched))
         except (ZibaldoneError, OSError) as failure:
             log.warning("The index will take up %d notes later: %s", len(touched), failure)
             self.mark(touched)
+
+    def _remember(self, paths: Iterable[str]) -> None:
+        with self._marks_lock:
+            self._recent.update(dict.fromkeys(paths))
+            while len(self._recent) > RECENT_KEPT:
+                del self._recent[next(iter(self._recent))]
 
     def mark(self, paths: Iterable[str]) -> None:
         """Note paths that may have changed; the next question looks at them."""
@@ -451,6 +472,7 @@ class Index:
         parts = view.parts(rows.values())
         texts = {number: self._texts.of(row) for number, row in rows.items()}
         stale = {rows[n].path for n, text in texts.items() if text is None or n not in parts}
+        self._remember(row.path for row in rows.values())
         hits = []
         for hit in ranked:
             row, text = rows[hit.note], texts[hit.note]

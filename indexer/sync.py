@@ -86,6 +86,14 @@ def compare_some(layout: Layout, paths: Iterable[str], view: View) -> Diff:
     return Diff(there.changed, gone, there.notes)
 
 
+def looks_known(layout: Layout, path: str, view: View) -> bool:
+    """Say whether a file is as it was indexed, or gone and known to be so, by its looks."""
+    row, entry = view.row(path), _look_at(layout, path)
+    if row is None or entry is None:
+        return row is None and entry is None
+    return (row.size, row.mtime_ns, row.inode) == (entry.size, entry.mtime_ns, entry.inode)
+
+
 def _is_current(row: Row, entry: Entry, day: str) -> bool:
     return (
         row.size == entry.size
