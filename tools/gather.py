@@ -23,7 +23,10 @@ from .search import origin_of, shown
 from .tokens import TokenCounter
 
 STARTS = 8
-"""Hits beside which is looked, and notes from which the graph is walked."""
+"""Hits beside which is looked, and whose links are followed."""
+
+WALKS = 4
+"""Notes from which the graph is walked."""
 
 NEIGHBOURS = 16
 """Neighbour notes that are considered; the others are counted as left out."""
@@ -36,6 +39,17 @@ GOOD = 0.4
 
 BESIDE, LINKED = 0.35, 0.5
 """What a passage next to a hit, and one a link away, keep of the hit's score."""
+
+
+class Measure:
+    """Counts what a text adds to a bundle: without the frame that each whole text has."""
+
+    def __init__(self, counter: TokenCounter) -> None:
+        self._counter, self._frame = counter, counter("\n")
+
+    def __call__(self, text: str) -> int:
+        """Return the tokens of a text that stands below another one."""
+        return max(1, self._counter(f"\n{text}") - self._frame)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +94,8 @@ def by_value(candidate: Candidate) -> tuple[object, ...]:
 class Gatherer:
     """Finds the candidates of one question. `beyond` counts the neighbours that it left out."""
 
-    def __init__(self, index: Index, borders: Borders, counter: TokenCounter) -> None:
-        self._index, self._borders, self._counter = index, borders, counter
+    def __init__(self, index: Index, borders: Borders, measure: Measure) -> None:
+        self._index, self._borders, self._measure = index, borders, measure
         self.beyond = 0
 
     def gather(self, found: Found, depth: int) -> list[Candidate]:
@@ -148,7 +162,7 @@ class Gatherer:
     ) -> dict[str, tuple[float, Neighbour]]:
         """What the graph has around the best hits, with its value."""
         near: dict[str, tuple[float, Neighbour]] = {}
-        for start in list(scores)[:STARTS]:
+        for start in list(scores)[:WALKS]:
             around = self._index.graph().neighbours([start], depth, NEIGHBOURS, self._borders.way)
             # The surroundings of several starts overlap: the largest part left out is what counts.
             self.beyond = max(self.beyond, around.left_out)
@@ -200,7 +214,7 @@ class Gatherer:
             direct=direct,
             body=body,
             tail=tail,
-            tokens=self._counter(f"{body}{tail}\n"),
+            tokens=self._measure(f"{body}{tail}\n"),
         )
 
 

@@ -11,12 +11,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..indexer.catalog import Row
+from ..indexer.index import Hit
 from ..vault.memory import normal_form
 from .answers import Reason
 from .envelope import CUT_LINE, CUT_MARK, PLAIN_NONCE, cited, sealed
-from .gather import Candidate, by_value
+from .gather import Candidate, Measure, by_value
 from .search import date_of, shown
-from .tokens import TokenCounter, cut_to
+from .tokens import cut_to
 
 NOTES = 25
 """Notes in one bundle at most."""
@@ -54,30 +55,39 @@ class Bundle:
 
 
 class Packer:
-    """Fills one budget, no more than `share` of it from one note; all sizes are in tokens.
+    """Packs the candidates of one question, of which the first is the best.
 
-    It relies on counts of parts that add up to at least the count of the whole. Whoever brings
-    another counter has to look at the whole.
+    All sizes are in tokens; `share` bounds what is taken from one note. What was measured once
+    is kept, so that packing again for another budget is quick.
     """
 
-    def __init__(self, budget: int, share: int, counter: TokenCounter) -> None:
-        self._counter, self._share = counter, share
-        self._left = budget - counter(sealed("\n", PLAIN_NONCE))
+    def __init__(self, candidates: Sequence[Candidate], share: int, measure: Measure) -> None:
+        self._candidates, self._share, self._measure = candidates, share, measure
+        self._turns = _in_turn(candidates)
+        self._facts = [_fact(candidate.hit) for candidate in self._turns]
+        self._headers: dict[int, int] = {}
+        self._cuts: dict[tuple[int, int], tuple[str, int] | None] = {}
+        self._left = 0
         self._used: dict[int, int] = {}
 
-    def pack(self, candidates: Sequence[Candidate]) -> Bundle:
-        """Choose from candidates, of which the first is the best."""
+    def pack(self, budget: int) -> Bundle:
+        """Choose what goes into a budget.
+
+        The parts are taken to add up to the whole. Whoever needs the whole to stay within the
+        budget has to look at it.
+        """
+        self._left = budget - self._measure(sealed("\n", PLAIN_NONCE))
+        self._used = {}
         packed: list[Packed] = []
         omitted: list[tuple[Candidate, Reason]] = []
-        facts: set[str] = set()
-        for candidate in _in_turn(candidates):
-            fact = normal_form(shown(candidate.hit))
-            if fact in facts:
+        told: set[str] = set()
+        for candidate, fact in zip(self._turns, self._facts, strict=True):
+            if fact in told:
                 omitted.append((candidate, "duplicate"))
                 continue
-            taken = self._take(candidate, is_best=candidate is candidates[0])
+            taken = self._take(candidate, is_best=candidate is self._candidates[0])
             if isinstance(taken, Packed):
-                facts.add(fact)
+                told.add(fact)
                 packed.append(taken)
             else:
                 omitted.append((candidate, taken))
@@ -108,8 +118,10 @@ class Packer:
         note = packed.candidate.note
         share = self._share - self._used[note]
         reason: Reason = "maxPerSource" if share < self._left else "budget"
-        room = packed.tokens + min(self._left, share)
-        longer = self._fit(packed.candidate, room, reason, is_best=is_best)
+        more = min(self._left, share)
+        if more < WORTHWHILE:
+            return packed
+        longer = self._fit(packed.candidate, packed.tokens + more, reason, is_best=is_best)
         if longer is None or longer.tokens <= packed.tokens:
             return packed
         self._spend(note, longer.tokens - packed.tokens)
@@ -122,18 +134,21 @@ class Packer:
             return Packed(candidate, candidate.text, candidate.tokens)
         if not candidate.direct or (room < WORTHWHILE and not is_best):
             return None
-        cut = self._cut(candidate, room, in_sentence=is_best)
+        place = (id(candidate), room)
+        if place not in self._cuts:
+            self._cuts[place] = self._cut(candidate, room, in_sentence=is_best)
+        cut = self._cuts[place]
         return Packed(candidate, *cut, reason) if cut else None
 
     def _cut(self, candidate: Candidate, room: int, *, in_sentence: bool) -> tuple[str, int] | None:
         """The longest beginning that fits, and its tokens; what stands behind the body stays."""
         end = f"{CUT_MARK}{candidate.tail}"
-        space = room - self._counter(f"{end}\n")
+        space = room - self._measure(f"{end}\n")
         for _ in range(_ATTEMPTS):
             body = cut_to(candidate.body, space) if space > 0 else ""
             if not body.strip(" -#") or not (in_sentence or _is_whole(candidate.body, body)):
                 return None
-            tokens = self._counter(f"{body}{end}\n")
+            tokens = self._measure(f"{body}{end}\n")
             if tokens <= room:
                 return f"{body}{end}", tokens
             space -= tokens - room
@@ -141,11 +156,20 @@ class Packer:
 
     def _header(self, row: Row) -> int:
         """What the citation of a note takes, and the line that may say that the note goes on."""
-        return self._counter(cited(NOTES, citation(row))) + self._counter(f"{CUT_LINE}\n")
+        if row.number not in self._headers:
+            texts = (cited(NOTES, citation(row)), f"{CUT_LINE}\n")
+            self._headers[row.number] = sum(map(self._measure, texts))
+        return self._headers[row.number]
 
     def _spend(self, note: int, tokens: int) -> None:
         self._left -= tokens
         self._used[note] = self._used.get(note, 0) + tokens
+
+
+def _fact(hit: Hit) -> str:
+    """What two passages have in common that say the same."""
+    is_fact = hit.passage is not None and hit.passage.is_observation
+    return normal_form(shown(hit)) if is_fact else hit.text
 
 
 def citation(row: Row) -> str:

@@ -15,7 +15,7 @@ from ..vault.errors import InvalidArgument
 from .answers import IndexState, Omitted, Reason, RecallAnswer, Source
 from .borders import Borders
 from .envelope import CUT_MARK, PLAIN_NONCE, Block, body, cited, fresh_nonce, sealed
-from .gather import Candidate, Gatherer, by_value
+from .gather import Candidate, Gatherer, Measure, by_value
 from .pack import Bundle, Packed, Packer, citation
 from .places import known_project
 from .search import FIRST_VERSION, date_of, hint_of
@@ -32,7 +32,7 @@ ROUNDS = 6
 """How often is packed again for room that the sum of the parts hides in the whole."""
 
 SLACK = 16
-"""Tokens for which it is not worth while to pack again."""
+"""Tokens, or a 32th of the budget, for which it is not worth while to pack again."""
 
 AUTHORITY = {"owner": 0, "system": 1, "agent": 2, "untrusted": 3}
 LEFT_OUT = ("budget", "maxPerSource", "limit")
@@ -70,9 +70,11 @@ def recall(
         raise InvalidArgument("depth", f"must be from 0 to 3, not {depth}")
     name = known_project(vault.layout, project)
 
+    measure = Measure(counter)
+
     def question() -> Gathered:
         borders = Borders(vault, name)
-        gatherer = Gatherer(vault.index, borders, counter)
+        gatherer = Gatherer(vault.index, borders, measure)
         found = vault.index.find(query, borders.scope, HITS)
         candidates = gatherer.gather(found, depth)
         hint = hint_of(found) or (None if candidates else NOTHING)
@@ -80,26 +82,28 @@ def recall(
 
     gathered = vault.index.ask(question)
     share = max(500, budget_tokens // 2) if max_per_source is None else max_per_source
-    bundle, text = _within(budget_tokens, share, counter, gathered.candidates)
+    packer = Packer(gathered.candidates, share, measure)
+    bundle, text = _within(budget_tokens, packer, counter)
+    if not bundle.packed:
+        bundle, text = _pointer(budget_tokens, share, counter, gathered.candidates)
     return _answer(gathered, bundle, text, budget_tokens, counter)
 
 
-def _within(
-    budget: int, share: int, counter: TokenCounter, candidates: Sequence[Candidate]
-) -> tuple[Bundle, str]:
+def _within(budget: int, packer: Packer, counter: TokenCounter) -> tuple[Bundle, str]:
     """Pack until the sealed text fills the budget as far as may be, and never exceeds it."""
     best, best_text, best_tokens = Bundle((), ()), "", 0
     room = budget
-    for _ in range(ROUNDS if candidates else 0):
-        bundle = Packer(room, share, counter).pack(candidates)
-        text = body([_block(group, bundle) for group in _groups(bundle.packed)])
+    for _ in range(ROUNDS):
+        bundle = packer.pack(room)
+        text = _laid_out(bundle)
         tokens = counter(sealed(text, PLAIN_NONCE))
         if best_tokens < tokens <= budget:
             best, best_text, best_tokens = bundle, text, tokens
-        if tokens <= budget and (budget - tokens < SLACK or not _wants_more(bundle)):
+        enough = budget - max(SLACK, budget // 32)
+        if tokens <= budget and (tokens >= enough or not _wants_more(bundle)):
             break
         room += budget - tokens
-    return (best, best_text) if best.packed else _pointer(budget, share, counter, candidates)
+    return best, best_text
 
 
 def _wants_more(bundle: Bundle) -> bool:
@@ -145,9 +149,14 @@ def _reading_order(group: Sequence[Packed]) -> tuple[object, ...]:
     return (hop > 0, AUTHORITY[best.origin], -best.value, -row.mtime_ns, row.id, row.path)
 
 
-def _block(group: Sequence[Packed], bundle: Bundle) -> Block:
+def _laid_out(bundle: Bundle) -> str:
+    shortened = _shortened(bundle)
+    return body([_block(group, shortened) for group in _groups(bundle.packed)])
+
+
+def _block(group: Sequence[Packed], shortened: frozenset[int]) -> Block:
     row = group[0].candidate.hit.row
-    goes_on = row.number in _shortened(bundle) and not group[-1].cut
+    goes_on = row.number in shortened and not group[-1].cut
     return Block(citation(row), tuple(one.text for one in group), goes_on)
 
 
