@@ -9,6 +9,7 @@ that of BM25 in its non-negative form, over notes (Robertson and Zaragoza, 2009)
 from __future__ import annotations
 
 import heapq
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
@@ -20,6 +21,10 @@ from .view import View
 
 NOTE_SHARE = 0.5
 """How much of its note's score a passage receives."""
+
+HEAD_SHARE = 1.0
+"""How much of its head's score the first passage receives of a note that is called what is asked
+for: whose title, aliases, tags and the like have every term."""
 
 ROUNDING = 1e-9
 """How much sums in another order may differ, as a share of them."""
@@ -143,20 +148,24 @@ def _passages(view: View, weights: Mapping[str, float], notes: Mapping[int, floa
         doc: (note, part) for note in notes for part, doc in enumerate(view.rows[note].docs)
     }
     sums: dict[tuple[int, int], float] = {}
+    named: Counter[int] = Counter()
     for source in view.sources():
         places = source.places(documents)
         for term, weight in weights.items() if places else ():
             postings = source.postings(term)
             if postings is not None:
-                for place, impact in matching(postings, places):
-                    sums[place] = sums.get(place, 0.0) + weight * impact
-    hits = [
-        Ranked(_share(view, note) * score + NOTE_SHARE * notes[note], note, part)
-        for (note, part), score in sums.items()
-        if part
-    ]
+                for (note, part), impact in matching(postings, places):
+                    sums[note, part] = sums.get((note, part), 0.0) + weight * impact
+                    named[note] += not part
+    scores = {place: sums[place] for place in sums if place[1]}
+    for note in notes:
+        first = (note, 1 if len(view.rows[note].docs) > 1 else 0)
+        if named[note] == len(weights):
+            scores[first] = scores.get(first, 0.0) + HEAD_SHARE * sums[note, 0]
     # A note that only its head answers for is shown by its first passage.
-    for note in notes.keys() - {hit.note for hit in hits}:
-        first = 1 if len(view.rows[note].docs) > 1 else 0
-        hits.append(Ranked(NOTE_SHARE * notes[note], note, first))
-    return hits
+    for note in notes.keys() - {note for note, _ in scores}:
+        scores[note, 1 if len(view.rows[note].docs) > 1 else 0] = 0.0
+    return [
+        Ranked(_share(view, note) * score + NOTE_SHARE * notes[note], note, part)
+        for (note, part), score in scores.items()
+    ]

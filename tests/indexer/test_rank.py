@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from zibaldone.indexer.analysis import QueryTerm
 from zibaldone.indexer.best import Best
-from zibaldone.indexer.rank import COPY_SHARE, NOTE_SHARE, Ranked, idf, rank
+from zibaldone.indexer.rank import COPY_SHARE, HEAD_SHARE, NOTE_SHARE, Ranked, idf, rank
 from zibaldone.indexer.view import Overlay
 
 TERMS = ("tea", "boat", "rope", "kiln")
@@ -62,8 +62,12 @@ def added_up(view, query, allowed):
             for part, impacts in enumerate(docs[1:], 1)
             if any(t in impacts for t in terms)
         }
+        first = 1 if len(docs) > 1 else 0
+        if len(weights) == sum(t in docs[0] for t in weights):
+            head = share * sum(weights[t] * docs[0][t] for t in weights)
+            parts[first] = parts.get(first, 0.0) + HEAD_SHARE * head
         if not parts:
-            parts = {1 if len(docs) > 1 else 0: 0.0}
+            parts = {first: 0.0}
         found[number] = (whole, {part: s + NOTE_SHARE * whole for part, s in parts.items()})
     return found
 

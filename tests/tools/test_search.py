@@ -1,7 +1,9 @@
 """Search: plain words of any language find passages; no character of a query is an operator."""
 
+import json
 import re
 import time
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -112,6 +114,32 @@ def test_scores_fall_and_equal_input_gives_equal_output(opened):
 def test_words_of_many_kinds_are_found(opened, query, text):
     vault = opened({"a.md": f"{text}\n", "b.md": "Something else entirely.\n"})
     assert paths(search(vault, query)) == ["a.md"]
+
+
+QUESTIONS = json.loads(
+    (Path(__file__).parents[1] / "data/sample_questions.json").read_text("utf-8")
+)
+
+
+def test_the_sample_searches_find_their_note_among_the_first_three(sample_vault):
+    missed = {}
+    with Vault.open(sample_vault) as vault:
+        for case in QUESTIONS["searches"]:
+            found = paths(search(vault, case["query"], limit=3))
+            if case["expect"] not in found:
+                missed[case["query"]] = found
+    assert missed == {}
+
+
+def test_a_note_that_is_called_what_is_asked_for_comes_first(opened):
+    body = "Some other words that fill the note and say nothing of its name.\n"
+    vault = opened(
+        {
+            "glue.md": f"---\naliases: [hot bone glue]\n---\n{body}",
+            "home.md": f"See the hot bone glue, hot bone glue.\n{body}",
+        }
+    )
+    assert paths(search(vault, "hot bone glue")) == ["glue.md", "home.md"]
 
 
 def test_words_that_are_too_common_are_told(opened):
