@@ -464,9 +464,9 @@ def test_an_observer_that_died_leaves_no_emitters_behind(open_watched):
     observer = watcher(vault)._observer
     emitters = list(observer.emitters)
     observer._stopped_event.set()  # As when its loop ended by an exception.
-    # Its name lost an underscore between the lowest and the pinned version of watchdog.
-    stop = getattr(observer, "stop_event", None) or observer._stop_event
-    observer.event_queue.put(stop)
+    if not hasattr(observer, "stop_event"):
+        pytest.skip("this version of watchdog ends the emitters itself")
+    observer.event_queue.put(observer.stop_event)
     assert until(lambda: not observer.is_alive())
     assert all(emitter.is_alive() for emitter in emitters)
     vault._keeper._wake.set()
