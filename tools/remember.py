@@ -39,9 +39,10 @@ from ..vault.paths import NOTE_ENDING
 from ..vault.source import Source
 from .answers import MemoryType, Remembered, Similar
 from .places import memory_folder, new_note, project_name
-from .search import FIRST_VERSION, shown
+from .search import shown
 from .similarity import compare
 from .vault import Vault
+from .versions import FIRST_VERSION, with_versions
 
 TAG = re.compile(r"[\w/-]*[^\W\d][\w/-]*")
 REFERENCE = re.compile(r"[A-Za-z0-9-]{1,64}(@v[0-9]+)?")
@@ -260,7 +261,7 @@ def _remember(vault: Vault, project: str | None, category: str, candidate: Candi
     with vault.store.transaction(memory.path):
         answer = _told_elsewhere(vault, memory, candidate) or _write(vault, memory, candidate)
     vault.changed((answer.path,))
-    return answer
+    return with_versions(vault, [answer])[0] if answer.outcome == "skipped" else answer
 
 
 def _told_elsewhere(vault: Vault, memory: Memory, candidate: Candidate) -> Remembered | None:
@@ -292,8 +293,9 @@ def _write(vault: Vault, memory: Memory, candidate: Candidate) -> Remembered:
             source = set_property(source, "summary", candidate.summary or "")
     if len(source.data) > MAX_BYTES:
         raise NoteUnusable(path, f"it would be larger than {MAX_BYTES // 1024 // 1024} MB")
-    vault.store.write(path, source.data, expected=note.source.token)
     written = parse_note(vault.layout, path, source.data)
+    act = vault.act("append", written.id, block)
+    vault.store.write(path, source.data, expected=note.source.token, act=act)
     return _answer(memory, written, "appended", block, summarised=summarised)
 
 
@@ -302,8 +304,8 @@ def _create(vault: Vault, memory: Memory, path: str, candidate: Candidate) -> Re
     source = new_memory_source(memory.label, candidate.summary or "", new_id())
     with _naming(path):
         source = _appended(source, candidate, block)
-    vault.store.write(path, source.data, expected=None)
     written = parse_note(vault.layout, path, source.data)
+    vault.store.write(path, source.data, expected=None, act=vault.act("create", written.id, block))
     return _answer(memory, written, "created", block, summarised=candidate.summary is not None)
 
 
@@ -385,8 +387,9 @@ def _skip(vault: Vault, memory: Memory, note: Note, double: Observation) -> Reme
     block = new_block_id({item.id for item in observations(note)})
     with _naming(note.path):
         source = stamp_id(note.source, double, block)
-    vault.store.write(note.path, source.data, expected=note.source.token)
     written = parse_note(vault.layout, note.path, source.data)
+    act = vault.act("edit", written.id)
+    vault.store.write(note.path, source.data, expected=note.source.token, act=act)
     return _answer(memory, written, "skipped", block)
 
 

@@ -10,19 +10,21 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TypedDict
 
+from . import frontmatter
 from .errors import RevisionUnavailable, ZibaldoneError
 from .history import History, NoteState
 from .journal import Journal, device_name
+from .ids import derived_id, is_id
 from .layout import Layout
 from .memory import observations
 from .note import parse_note
 from .replay import replay
 from .revision import Actor, Change, Op, Record, Revision, undoing
-from .source import token_of
+from .source import Source, token_of
 from .splices import Splice, splices_between, whole
 
 OWNER = Actor("editor", origin="owner")
@@ -61,6 +63,7 @@ class Ledger:
     ) -> None:
         self._layout, self._make_cache, self._read = layout, make_cache, read
         self._latest = ""
+        self._versions: dict[str, tuple[tuple[str, ...], dict[str, int]]] = {}
         self._agreed: dict[str, tuple[str, int, int, int]] = {}
 
     @functools.cached_property
@@ -177,6 +180,17 @@ class Ledger:
         """The version of an observation: 1 as it was first written, 0 when it is not known."""
         return self.history.version(observation, note)
 
+    def versions(self, note: str, observations: Iterable[str]) -> dict[str, int]:
+        """The versions of observations of one note; they are kept until the note has new records."""
+        heads = tuple(each.record for each in self.history.states(note))
+        if note not in self._versions or self._versions[note][0] != heads:
+            self._versions[note] = (heads, {})
+        known = self._versions[note][1]
+        for each in observations:
+            if each not in known:
+                known[each] = self.version(note, each)
+        return known
+
     def lags(self, path: str, note: str) -> bool:
         """Whether a note that has a history is in another state than the journal knows.
 
@@ -204,8 +218,11 @@ class Ledger:
 
     def _own_act(self, path: str, before: bytes | None, after: bytes | None) -> Act:
         op: Op = "create" if before is None else "delete" if after is None else "edit"
-        note = parse_note(self._layout, path, before if before is not None else after or b"")
-        return Act(op, note.id, SYSTEM)
+        properties, _ = frontmatter.read(
+            Source.parse(before if before is not None else after or b"")
+        )
+        own = str(properties.get("id", ""))
+        return Act(op, own if is_id(own) else derived_id(path), SYSTEM)
 
     def _touched(self, path: str, before: bytes | None, after: bytes | None, act: Act) -> _Touched:
         if act.observation and act.op in _ONE_OBSERVATION:
