@@ -32,10 +32,12 @@ test: .venv/.installed $(CLIENTS)/node_modules/.installed ## run all tests (ARGS
 	$(BIN)/python -m pytest -n 2 --dist worksteal $(ARGS)
 
 test-lowest: .venv-lowest/.installed ## run the tests of the rooms on the lowest versions that pyproject.toml allows
-	.venv-lowest/bin/python -m pytest -n 2 --dist worksteal --ignore tests/end_to_end $(ARGS)
+	.venv-lowest/bin/python -m pytest -n 2 --dist worksteal --hypothesis-profile quick \
+		--ignore tests/end_to_end $(ARGS)
 
 test-whoosh3: .venv-whoosh3/.installed ## run the index and tool tests on whoosh3, the fork of whoosh
-	.venv-whoosh3/bin/python -m pytest -n 2 --dist worksteal $(ARGS) tests/indexer tests/tools
+	.venv-whoosh3/bin/python -m pytest -n 2 --dist worksteal --hypothesis-profile quick \
+		$(ARGS) tests/indexer tests/tools
 
 lint: .venv/.installed ## look for mistakes with ruff
 	$(BIN)/ruff check .

@@ -50,14 +50,10 @@ _DAY = "2026-11-02T09:14:00Z"
 
 def reference() -> str:
     """Return docs/tools.md."""
-    contents = "\n".join(f"- [`{one.name}`](#{one.name}): {_first(one)}" for one in TOOLS)
+    contents = "\n".join(f"- [`{one.name}`](#{one.name}): {one.short}" for one in TOOLS)
     sections = "\n".join("\n".join(_section(one)) for one in TOOLS)
     tail = _TAIL.replace("{error}", _pretty(_an_error()))
     return f"{_HEAD}\n{contents}\n\n{sections}\n{tail}"
-
-
-def _first(one: Tool) -> str:
-    return f"{one.description.partition('. ')[0].removesuffix('.')}."
 
 
 def _section(one: Tool) -> Iterator[str]:

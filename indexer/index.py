@@ -298,7 +298,7 @@ class Index:
 
     def projects(self) -> frozenset[str]:
         """The names of all projects that have notes."""
-        return frozenset(row.project for row in self._view.rows.values() if row.project)
+        return frozenset(name for name, notes in self._view.projects.items() if notes)
 
     def resolver(self) -> Resolver:
         """The names by which notes are found."""

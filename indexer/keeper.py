@@ -12,7 +12,7 @@ import sqlite3
 import threading
 import time
 
-from ..vault.errors import ZibaldoneError
+from ..vault.errors import VaultEmptied, ZibaldoneError
 from .index import Index
 from .segments import DamagedIndex
 from .sync import BULK
@@ -27,6 +27,9 @@ CEILING = 0.75
 FULL_LOOK = 10.0
 """Seconds between two full looks at the files' sizes and times (40 ms for 10,000 notes)."""
 
+PAUSE = 1.0
+"""Seconds after a failure until the next attempt."""
+
 
 class Keeper:
     """The background thread and the watcher of one index."""
@@ -37,7 +40,7 @@ class Keeper:
         self._native = index.layout.settings.watch != "off"
         self._thread = threading.Thread(target=self._run, name="zibaldone-keeper", daemon=True)
         self._wake, self._stop, self._look = threading.Event(), threading.Event(), threading.Event()
-        self._last_hint = 0.0
+        self._last_hint = self._last_look = self._next_start = 0.0
 
     def start(self) -> None:
         """Start in the background; returns at once."""
@@ -65,35 +68,67 @@ class Keeper:
             try:
                 self._turn()
             except (DamagedIndex, sqlite3.DatabaseError) as damage:
-                # The next question, or the next turn, builds the index anew.
-                log.warning("The index is damaged: %s", damage)
-                self._index.repair(damage)
-                self._look.set()
-            except (ZibaldoneError, OSError) as failure:
-                log.warning("Looking at the vault failed: %s", failure)
-                self._index.ready.set()
-                self._stop.wait(1.0)
-            except Exception:  # The edge of a thread: without it the index would stand still.
-                log.exception("Keeping the index failed")
-                self._index.ready.set()
-                self._stop.wait(5.0)
+                self._mend(damage)
+            except VaultEmptied as emptied:
+                self._index.ready.set()  # What a question is answered with now.
+                self._retry(emptied)
+            except Exception as failure:  # The edge of a thread: else the index would stand still.
+                self._retry(failure)
+
+    def _mend(self, damage: Exception) -> None:
+        try:
+            self._index.repair(damage)
+        except sqlite3.OperationalError as locked:
+            self._retry(locked)
+        else:
+            self._look.set()
+            self._stop.wait(PAUSE / 10)  # A full disk damages each new index as well.
+
+    def _retry(self, failure: Exception) -> None:
+        """Pause, then look at everything, for the hints of the failed turn are used up."""
+        expected = isinstance(failure, ZibaldoneError | OSError | sqlite3.Error)
+        log.warning("Looking at the vault failed: %s", failure, exc_info=not expected)
+        self._look.set()
+        self._stop.wait(PAUSE)
 
     def _turn(self) -> None:
-        if self._native and not self._watcher.alive():
-            self._watcher.stop()
-            self._watcher.start()
-            self._look.set()
-        if self._look.is_set() or not self._index.ready.is_set():
+        deaf = self._native and not self._listen()
+        if self._look_due():
             self._look.clear()
-            self._index.look()
-        elif self._index.marked() >= BULK:
+            self._last_look = time.monotonic()
             self._index.look()
         else:
             self._index.absorb()
         self._index.tidy()
-        if not self._wake.wait(FULL_LOOK):
+        every = min(FULL_LOOK, self._index.layout.settings.poll_seconds) if deaf else FULL_LOOK
+        if not self._wake.wait(max(self._last_look + every - time.monotonic(), 0)):
             self._look.set()
         self._gather()
+
+    def _look_due(self) -> bool:
+        return (
+            self._look.is_set()
+            or not self._index.ready.is_set()
+            or self._index.marked() >= BULK
+            # However busy single notes are, the events of others may have been lost.
+            or time.monotonic() - self._last_look >= FULL_LOOK
+        )
+
+    def _listen(self) -> bool:
+        """Start the watcher where it does not run. Returns whether it runs."""
+        if self._watcher.alive():
+            return True
+        if time.monotonic() < self._next_start:
+            return False
+        self._watcher.stop()
+        try:
+            self._watcher.start()
+        except OSError as failure:
+            log.warning("The vault is not watched but looked at now and then: %s", failure)
+            self._next_start = time.monotonic() + FULL_LOOK
+            return False
+        self._look.set()
+        return True
 
     def _gather(self) -> None:
         end = time.monotonic() + CEILING

@@ -9,19 +9,23 @@ that of BM25 in its non-negative form, over notes (Robertson and Zaragoza, 2009)
 from __future__ import annotations
 
 import heapq
-from bisect import bisect_left
-from collections.abc import Container, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from math import log
 
 from .analysis import QueryTerm
-from .view import Postings, View
+from .best import matching
+from .view import View
 
 NOTE_SHARE = 0.5
 """How much of its note's score a passage receives."""
 
 COPY_SHARE = 0.3
 """What is left of the score of a sync program's conflict copy, so that it ranks behind."""
+
+ROUNDING = 1e-9
+"""How much sums in another order may differ, as a share of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,58 +45,86 @@ class Ranking:
     notes: int
 
 
-def rank(
-    view: View, query: Sequence[QueryTerm], allowed: Container[int], limit: int
-) -> Ranking:
+@dataclass(frozen=True, slots=True)
+class _Term:
+    """A term of the query: its weight, and its impacts on the notes that are allowed."""
+
+    weight: float
+    impacts: Mapping[int, float]
+    most: float
+    """What it can add to the score of a note."""
+
+
+def rank(view: View, query: Sequence[QueryTerm], allowed: set[int], limit: int) -> Ranking:
     """Return the `limit` best passages of the allowed notes; equal input, equal order."""
     weights = {term.text: term.weight * idf(view, term.text) for term in query}
-    scores = _notes(view, weights, allowed)
-    best = heapq.nsmallest(
-        limit, scores.items(), key=lambda item: (-item[1], view.rows[item[0]].path)
-    )
-    hits = _passages(view, weights, dict(best))
+    terms = [_term(view, text, weight, allowed) for text, weight in weights.items()]
+    scores = _notes(view, terms, limit)
+    hits = _passages(view, weights, _highest(view, scores, limit))
     hits.sort(key=lambda hit: (-hit.score, view.rows[hit.note].path, hit.part))
-    return Ranking(tuple(hits[:limit]), len(scores))
+    return Ranking(tuple(hits[:limit]), len(set().union(*(term.impacts for term in terms))))
 
 
 def idf(view: View, term: str) -> float:
     """Inverse document frequency of an index term over the notes of the vault."""
-    holders = len(_best(view, term))
+    holders = len(view.best.impacts(term).by_note)
     total = max(len(view.rows), holders)
     return log(1 + (total - holders + 0.5) / (holders + 0.5))
 
 
-def _notes(view: View, weights: dict[str, float], allowed: Container[int]) -> dict[int, float]:
+def _term(view: View, text: str, weight: float, allowed: set[int]) -> _Term:
+    found = view.best.impacts(text)
+    impacts = found.by_note
+    if len(allowed) < len(view.rows):
+        impacts = {note: impacts[note] for note in allowed & impacts.keys()}
+    return _Term(weight, impacts, weight * found.peak)
+
+
+def _notes(view: View, terms: Iterable[_Term], limit: int) -> dict[int, float]:
+    """The scores of the notes, with all that may be among the `limit` best.
+
+    The terms that can add most come first. Once what is left cannot lift a new note among the
+    best, only the notes that are there are looked up in it (MaxScore; Turtle and Flood, 1995).
+    """
+    ordered = sorted(terms, key=lambda term: term.most)
+    left = [0.0, *accumulate(term.most for term in ordered)]
     scores: dict[int, float] = {}
-    get = scores.get
-    for term, weight in weights.items():
-        for note, impact in _best(view, term).items():
-            if note in allowed:
-                scores[note] = get(note, 0.0) + weight * impact
-    for note in scores:
-        if view.rows[note].conflict_copy:
-            scores[note] *= COPY_SHARE
+    closed = False
+    for term in reversed(ordered):
+        more = left.pop()
+        if not closed and len(scores) >= limit:
+            least = (1 - ROUNDING) * _least(view, scores, limit)
+            if closed := more < least:
+                scores = {note: score for note, score in scores.items() if score + more >= least}
+        _add(scores, term, closed=closed)
+    for note in view.copies & scores.keys():
+        scores[note] *= COPY_SHARE
     return scores
 
 
-def _best(view: View, term: str) -> dict[int, float]:
-    """Per note that has the term, the best impact of its documents; kept until a change."""
-    found = view.best.get(term)
-    if found is not None:
-        return found
-    found = {}
-    get = found.get
-    for source in view.sources():
-        postings = source.postings(term)
-        if postings is None:
-            continue
-        owner = source.owner
-        for doc, impact in zip(*postings, strict=True):
-            note = owner[doc]
-            if note and impact > get(note, 0.0):
-                found[note] = impact
-    view.keep_best(term, found)
-    return found
+def _add(scores: dict[int, float], term: _Term, *, closed: bool) -> None:
+    weight, impacts, get = term.weight, term.impacts, scores.get
+    if closed:
+        for note, score in scores.items():
+            scores[note] = score + weight * impacts.get(note, 0.0)
+    else:
+        for note, impact in impacts.items():
+            scores[note] = get(note, 0.0) + weight * impact
+
+
+def _least(view: View, scores: Mapping[int, float], limit: int) -> float:
+    """The score of the last of the `limit` best so far; conflict copies do not count."""
+    if not view.copies.isdisjoint(scores):
+        scores = {note: score for note, score in scores.items() if note not in view.copies}
+    best = heapq.nlargest(limit, scores.values())
+    return best[-1] if len(best) == limit else 0.0
+
+
+def _highest(view: View, scores: Mapping[int, float], limit: int) -> dict[int, float]:
+    best = heapq.nlargest(limit, scores.values())
+    least = best[-1] if best else 0.0
+    order = [(-s, view.rows[note].path, note) for note, s in scores.items() if s >= least]
+    return {note: scores[note] for _, _, note in sorted(order)[:limit]}
 
 
 def _passages(view: View, weights: dict[str, float], notes: dict[int, float]) -> list[Ranked]:
@@ -103,7 +135,7 @@ def _passages(view: View, weights: dict[str, float], notes: dict[int, float]) ->
         for term, weight in weights.items():
             postings = source.postings(term)
             if postings is not None:
-                for place, impact in _impacts(postings, documents):
+                for place, impact in matching(postings, documents):
                     sums[place] = sums.get(place, 0.0) + weight * impact
     hits, seen = [], set()
     for (note, part), score in sums.items():
@@ -113,7 +145,8 @@ def _passages(view: View, weights: dict[str, float], notes: dict[int, float]) ->
             hits.append(Ranked(share * score + NOTE_SHARE * notes[note], note, part))
     # A note that only its head answers for is shown by its first passage.
     for note in notes.keys() - seen:
-        hits.append(Ranked(NOTE_SHARE * notes[note], note, 1 if len(view.rows[note].docs) > 1 else 0))
+        part = 1 if len(view.rows[note].docs) > 1 else 0
+        hits.append(Ranked(NOTE_SHARE * notes[note], note, part))
     return hits
 
 
@@ -123,19 +156,3 @@ def _documents(view: View, notes: dict[int, float]) -> dict[int, dict[int, tuple
         for part, (segment, doc) in enumerate(view.rows[note].docs):
             wanted.setdefault(segment, {})[doc] = (note, part)
     return wanted
-
-
-def _impacts(
-    postings: Postings, documents: dict[int, tuple[int, int]]
-) -> list[tuple[tuple[int, int], float]]:
-    numbers, impacts = postings
-    if 4 * len(documents) > len(numbers):
-        pairs = zip(numbers, impacts, strict=True)
-        return [(documents[doc], impact) for doc, impact in pairs if doc in documents]
-    found = []
-    for doc, place in documents.items():
-        at = bisect_left(numbers, doc)
-        if at < len(numbers) and numbers[at] == doc:
-            found.append((place, impacts[at]))
-    return found
-

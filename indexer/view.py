@@ -8,20 +8,22 @@ from __future__ import annotations
 
 import json
 from array import array
+from collections import Counter
 from collections.abc import Iterator, MutableMapping, MutableSequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias
 
 from ..vault.categories import category_key
+from .best import Best
 from .catalog import PENDING, Catalog, Row
 from .passages import Passage
 from .segments import Segment, SegmentStamp
 
 Postings: TypeAlias = "tuple[array[int], array[float]]"
 
-BEST_KEPT = 300_000
-"""How many (note, impact) pairs are kept between two changes: some 30 MB."""
+SCOPES_KEPT = 32
+"""Scopes whose notes are kept; what a caller asks for may be anything."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +97,11 @@ class View:
         self.change = self.epoch = self._version = -1
         self._parts: dict[int, tuple[Passage, ...]] = {}
         self._scopes: dict[Scope, set[int]] = {}
-        self.best: dict[str, dict[int, float]] = {}
-        self._best_size = 0
+        self.copies: set[int] = set()
+        """The notes that are conflict copies."""
+        self.projects: Counter[str] = Counter()
+        """How many notes each project has."""
+        self.best = Best(self)
         self.renamed = 0
         """Rises when the names by which notes are found have changed."""
         self.refresh()
@@ -132,21 +137,18 @@ class View:
         for doc, impacts in self._catalog.pending(self.overlay.last):
             self.overlay.add(doc, impacts)
         for number in self._catalog.gone(self.change):
-            self._drop(number)
-            self.renamed += 1
+            self._replace(number, None)
         for row in self._catalog.rows(self.change):
-            if _names(self.rows.get(row.number)) != _names(row):
-                self.renamed += 1
-            self._drop(row.number)
-            self._add(row)
+            self._replace(row.number, row)
         self.change, self.epoch = change, epoch
-        self._scopes.clear()
-        self.best.clear()
-        self._best_size = 0
 
     def _start_over(self) -> None:
         self.rows, self.numbers, self._parts = {}, {}, {}
         self.overlay, self.change = Overlay(), -1
+        self._scopes.clear()
+        self.copies.clear()
+        self.projects.clear()
+        self.best.clear()
         wanted = self._catalog.segments()
         for number in [number for number in self.stored if number not in wanted]:
             self.stored.pop(number).segment.close()
@@ -163,21 +165,44 @@ class View:
     def _owner(self, segment: int) -> MutableSequence[int] | MutableMapping[int, int]:
         return self.overlay.owner if segment == PENDING else self.stored[segment].owner
 
+    def _replace(self, number: int, row: Row | None) -> None:
+        """Put a note in the place of what was known of it; `None` when it is gone."""
+        old = self.rows.get(number)
+        if old is None and row is None:
+            return
+        if _names(old) != _names(row):
+            self.renamed += 1
+        if old is not None:
+            self._drop(old)
+        if row is not None:
+            self._add(row)
+        self.best.touch(number, old.docs if old else (), row.docs if row else ())
+
     def _add(self, row: Row) -> None:
         self.rows[row.number] = row
         self.numbers[row.path] = row.number
         for segment, doc in row.docs:
             self._owner(segment)[doc] = row.number
+        for scope, admitted in self._scopes.items():
+            if scope.admits(row):
+                admitted.add(row.number)
+        if row.conflict_copy:
+            self.copies.add(row.number)
+        if row.project:
+            self.projects[row.project] += 1
 
-    def _drop(self, number: int) -> None:
-        row = self.rows.pop(number, None)
-        self._parts.pop(number, None)
-        if row is None:
-            return
-        if self.numbers.get(row.path) == number:
+    def _drop(self, row: Row) -> None:
+        del self.rows[row.number]
+        self._parts.pop(row.number, None)
+        if self.numbers.get(row.path) == row.number:
             del self.numbers[row.path]
         for segment, doc in row.docs:
             self._owner(segment)[doc] = 0
+        for admitted in self._scopes.values():
+            admitted.discard(row.number)
+        self.copies.discard(row.number)
+        if row.project:
+            self.projects[row.project] -= 1
 
     # Reading
 
@@ -200,20 +225,14 @@ class View:
         return self.rows[number] if number else None
 
     def within(self, scope: Scope) -> set[int]:
-        """The notes of a scope."""
+        """The notes of a scope; not to be changed, and good until a change."""
         found = self._scopes.get(scope)
         if found is None:
+            if len(self._scopes) >= SCOPES_KEPT:
+                self._scopes.clear()
             admitted = {number for number, row in self.rows.items() if scope.admits(row)}
             found = self._scopes[scope] = admitted
         return found
-
-    def keep_best(self, term: str, best: dict[int, float]) -> None:
-        """Keep a term's best impact per note until the next change, within bounds."""
-        if self._best_size > BEST_KEPT:
-            self.best.clear()
-            self._best_size = 0
-        self.best[term] = best
-        self._best_size += len(best)
 
     def parts(self, numbers: list[int]) -> dict[int, tuple[Passage, ...]]:
         """The passages of some notes, decoded once."""

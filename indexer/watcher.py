@@ -103,7 +103,9 @@ class Watcher:
 
     def stop(self) -> None:
         """Stop watching; does nothing when it does not run."""
-        if self._observer is not None and self._observer.is_alive():
-            self._observer.stop()
-            self._observer.join(2)
-        self._observer = None
+        observer, self._observer = self._observer, None
+        if observer is None:
+            return
+        observer.stop()  # One that has died, too: its emitters live on without it.
+        if observer.is_alive():
+            observer.join(2)

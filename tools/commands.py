@@ -182,7 +182,7 @@ def _stdin(argument: Argument) -> str:
 
 
 for _tool in TOOLS:
-    app.command(_tool.name.replace("_", "-"))(command(_tool))
+    app.command(_tool.name.replace("_", "-"), short_help=_literal(_tool.short))(command(_tool))
 
 
 # Commands of the owner

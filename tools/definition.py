@@ -123,6 +123,11 @@ class Tool:
     idempotent: bool = False
 
     @property
+    def short(self) -> str:
+        """The first sentence of the description."""
+        return f"{self.description.partition('. ')[0].removesuffix('.')}."
+
+    @property
     def subject(self) -> Argument | None:
         """The argument that a person types first, without its name."""
         names = ("observation", "query", "ref", "title")
@@ -402,7 +407,7 @@ TOOLS: Final[tuple[Tool, ...]] = (
                 "content",
                 "string",
                 "The new text. With findReplace, empty or left out means: delete.",
-                "",
+                None,
                 long=True,
             ),
             Argument("find", "string", "findReplace: the exact text to replace.", None),

@@ -47,7 +47,9 @@ def quoted(text: str) -> str:
 
 def cited(number: int, citation: str) -> str:
     """Return the line that says where the texts below it come from."""
-    line = "".join("\ufffd" if is_control(c) else c for c in citation)
+    line = citation
+    if not line.isprintable():  # so that few texts are looked at character by character
+        line = "".join("\ufffd" if is_control(c) else c for c in citation)
     return f"[{number}] {line}\n"
 
 

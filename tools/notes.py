@@ -131,19 +131,22 @@ def edit_note(
     vault: Vault,
     ref: str,
     mode: EditMode,
-    content: str = "",
+    content: str | None = None,
     find: str | None = None,
     section: str | None = None,
     version_token: str | None = None,
 ) -> Edited:
     """Change a note, memory too, and nothing of it but the edit.
 
-    `findReplace` needs `find`, which must occur exactly once; empty `content` deletes it.
-    `append` takes a `section` too. With `version_token` the edit is made only on that version.
+    `findReplace` needs `find`, which must occur exactly once; without `content` it is deleted.
+    The other modes need `content`; `append` takes a `section` too. With `version_token` the edit
+    is made only on that version.
     Raises `TextNotFound`, `TextNotUnique`, `SectionNotFound`, `SectionAmbiguous`, `NoteChanged`,
     `NoteUnusable` and what `get_note` raises; the note is as it was then.
     """
-    change = _change(mode, _checked_text("content", content), find, section)
+    if content is None and mode != "findReplace":
+        raise InvalidArgument("content", f"it is needed with mode {mode}")
+    change = _change(mode, _checked_text("content", content or ""), find, section)
     row = vault.index.ask(lambda: whole(vault, ref))
     with vault.store.transaction(row.path):
         before = read_note(vault.layout, row.path)

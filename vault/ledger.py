@@ -17,8 +17,8 @@ from typing import TypedDict
 from . import frontmatter
 from .errors import RevisionUnavailable, ZibaldoneError
 from .history import History, NoteState
-from .journal import Journal, device_name
 from .ids import derived_id, is_id
+from .journal import Journal, device_name
 from .layout import Layout
 from .memory import observations
 from .note import parse_note
@@ -181,7 +181,7 @@ class Ledger:
         return self.history.version(observation, note)
 
     def versions(self, note: str, observations: Iterable[str]) -> dict[str, int]:
-        """The versions of observations of one note; they are kept until the note has new records."""
+        """The versions of observations of one note, kept until it has new records."""
         heads = tuple(each.record for each in self.history.states(note))
         if note not in self._versions or self._versions[note][0] != heads:
             self._versions[note] = (heads, {})

@@ -6,6 +6,7 @@ body as it is on disk, whatever its line ends; lines are 0-based.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -26,6 +27,8 @@ Span = tuple[int, int]
 # Deeper quotes and lists are passed over: the block parser recurses, and nobody reads them.
 _MAX_NESTING = 64
 _LONGEST_HEADING = 1000
+# Characters of a body whose structure is kept for a while.
+_LONGEST_KEPT = 200_000
 
 _TABLE_RULE = frozenset("|-:")
 _LINE_END = re.compile(r"\r\n?|\n")
@@ -340,9 +343,17 @@ def parse(body: str) -> Structure:
 
     Any text is accepted. Links and tags in code, HTML blocks and comments do not count.
     """
+    return _parsed_lately(body) if len(body) <= _LONGEST_KEPT else _parsed(body)
+
+
+def _parsed(body: str) -> Structure:
     definitions: dict[str, Any] = {}
     tokens = _BLOCKS.parse(readable(body), definitions)
     return _Walk(body, definitions.get("references", {})).structure(tokens)
+
+
+# A write reads a note, and then the index and the next write read what was written.
+_parsed_lately = functools.lru_cache(maxsize=16)(_parsed)
 
 
 def section(structure: Structure, body: str, heading: Heading) -> Span:

@@ -7,6 +7,7 @@ edit is parsed again before it is handed out, and refused when anything else wou
 
 from __future__ import annotations
 
+import functools
 import re
 import unicodedata
 from bisect import bisect_right
@@ -45,6 +46,9 @@ FIELDS = ("type", "origin", "status", "expires", "derived_from")
 MAX_BYTES = 4096
 """The largest observation, in bytes of UTF-8."""
 
+# Characters of a body whose observations are kept for a while.
+_LONGEST_KEPT = 200_000
+
 _LINE_END = re.compile(r"\r\n?|\n")
 _FIELD = re.compile(
     r"(?<!\\)\[[ \t]*(type|origin|status|expires|derived[_-]from)[ \t]*::([^\[\]\n]*)\]", re.I
@@ -81,13 +85,21 @@ class Observation:
 
 def observations(note: Note) -> tuple[Observation, ...]:
     """The observations of a note: every top-level list item that is not empty."""
-    return observations_in(note.body, note.structure)
+    if len(note.body) > _LONGEST_KEPT:
+        return observations_in(note.body, note.structure)
+    return _observations_lately(note.body)
 
 
 def observations_in(body: str, structure: Structure) -> tuple[Observation, ...]:
     """The observations of a body whose structure is known."""
     read = (_read(body, item) for item in structure.items)
     return tuple(one for one in read if one.text)
+
+
+# What a write has read, the index and the next write read again.
+@functools.lru_cache(maxsize=16)
+def _observations_lately(body: str) -> tuple[Observation, ...]:
+    return observations_in(body, parse(body))
 
 
 def canonical(text: str) -> str:

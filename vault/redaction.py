@@ -33,6 +33,7 @@ class Redaction:
         self._words = [word for word in words if word]
         self._forms = {form for word in self._words for form in (word, _in_json(word))}
         self._names: dict[str, set[str]] = {}
+        self._hashes: set[bytes] = set()
         self._damaged: set[bytes] = set()
 
     def look(self, line: bytes) -> None:
@@ -48,7 +49,7 @@ class Redaction:
             return
         names = self._parts_of(record)
         if names:
-            self._names[record.hash] = names
+            self._add(record.hash, names)
             self.count += 1
         if names or record.redacted:
             self.notes.add(record.note)
@@ -68,13 +69,17 @@ class Redaction:
         ]
         for hash_, tokens in tainted_tokens(hidden).items():
             if tokens:
-                self._names[hash_] = self._names.get(hash_, set()) | tokens
+                self._add(hash_, tokens)
+
+    def _add(self, hash_: str, names: set[str]) -> None:
+        self._names[hash_] = self._names.get(hash_, set()) | names
+        self._hashes.add(hash_.encode())
 
     def without(self, line: bytes) -> bytes:
         """Return a line without what has to go: nothing of it, when it is torn or damaged."""
         if line in self._damaged or torn(line):
             return b""
-        if not any(found.decode() in self._names for found in _HASH.findall(line)):
+        if self._hashes.isdisjoint(_HASH.findall(line)):
             return line
         try:
             raw, record = parse(line)

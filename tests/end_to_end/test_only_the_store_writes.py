@@ -7,28 +7,51 @@ moves or removes, whatever module or library does it.
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+
+pytestmark = pytest.mark.skipif(
+    not Path("/proc/self/fd").is_dir(), reason="what a descriptor leads to is only known on Linux"
+)
 
 WATCHED = r"""
 import json, os, sys
 
-CHANGES = {"os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.truncate", "os.link", "os.symlink"}
-CHANGES |= {"os.chmod", "os.utime", "sqlite3.connect", "shutil.rmtree", "shutil.move"}
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+# Where each event has its paths, and the descriptors of the folders that they are relative to.
+PLACES = {
+    "os.rename": ((0, 2), (1, 3)),
+    "os.link": ((0, 2), (1, 3)),
+    "os.symlink": ((1, 2),),
+    "os.remove": ((0, 1),),
+    "os.rmdir": ((0, 1),),
+    "os.mkdir": ((0, 2),),
+    "os.chmod": ((0, 2),),
+    "os.utime": ((0, 3),),
+    "os.truncate": ((0, None),),
+    "sqlite3.connect": ((0, None),),
+}
 seen = set()
 
+def note(path, folder=-1):
+    if isinstance(path, (str, bytes, os.PathLike)):
+        base = os.getcwd() if folder in (None, -1) else os.readlink(f"/proc/self/fd/{folder}")
+        seen.add(os.path.realpath(os.path.join(base, os.fsdecode(path))))
+
 def hook(event, args):
-    if event == "open":
-        path, _, flags = args
-        touched = [path] if flags & WRITING else []
-    else:
-        touched = args[:2] if event in CHANGES else []
-    for path in touched:
-        if isinstance(path, (str, bytes, os.PathLike)):
-            seen.add(os.path.realpath(os.fsdecode(path)))
+    if event == "open" and args[1] is not None and args[2] & WRITING:
+        note(args[0])
+    for path, folder in PLACES.get(event, ()):
+        note(args[path], -1 if folder is None else args[folder])
+
+def watched_open(path, flags, *rest, dir_fd=None, real=os.open, **more):
+    if flags & WRITING:  # the event does not tell the folder
+        note(path, dir_fd)
+    return real(path, flags, *rest, dir_fd=dir_fd, **more)
 
 sys.dont_write_bytecode = True
+os.open = watched_open
 sys.addaudithook(hook)
 
 from zibaldone.tools.notes import edit_note, get_note, list_notes
@@ -91,6 +114,6 @@ def test_writing_stays_inside_the_vault_and_the_cache(sample_vault, cache):
     touched = changed_paths(sample_vault, "write")
     ours = (cache, str(sample_vault.resolve()))
     assert [path for path in touched if not path.startswith(ours)] == []
-    in_vault = {p for p in touched if p.startswith(ours[1])}
-    assert any(path.endswith("breakfast.md") for path in in_vault)
-    assert all("agent-memory" in path for path in in_vault), in_vault
+    in_vault = {path[len(ours[1]) + 1 :] for path in touched if path.startswith(ours[1])}
+    assert "agent-memory/breakfast.md" in in_vault
+    assert {path.split("/")[0] for path in in_vault} <= {"agent-memory", ".zibaldone"}, in_vault

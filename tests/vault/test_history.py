@@ -128,7 +128,8 @@ def test_two_devices_that_did_not_hear_of_each_other_leave_two_states(
     other_teller.states = dict(teller.states)
     mine, theirs = teller.tell(b"a\nb\n"), other_teller.tell(b"a\nz\n")
     history.catch_up()
-    assert [state.record for state in history.states(NOTE)] == [theirs.hash, mine.hash]
+    assert mine.time > theirs.time
+    assert [state.record for state in history.states(NOTE)] == [mine.hash, theirs.hash]
     joined = teller.tell(b"a\nb\nz\n")
     history.catch_up()
     assert {state.record for state in history.states(NOTE)} == {theirs.hash, joined.hash}
