@@ -97,9 +97,7 @@ class Catalog:
         self.inode = path.stat().st_ino
 
     def _open(self) -> sqlite3.Connection:
-        db = sqlite3.connect(
-            self.path, timeout=20, isolation_level=None, check_same_thread=False
-        )
+        db = sqlite3.connect(self.path, timeout=20, isolation_level=None, check_same_thread=False)
         db.execute("PRAGMA journal_mode=WAL")
         db.execute("PRAGMA synchronous=NORMAL")
         db.execute("BEGIN IMMEDIATE")

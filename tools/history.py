@@ -183,7 +183,8 @@ def revert(vault: Vault, agent: str, since: str) -> Reverted:
     _owner(vault, "revert an agent")
     known = vault.store.ledger.history
     known.catch_up()
-    done, left = [], []
+    done: list[str] = []
+    left: list[str] = []
     touched = dict.fromkeys(
         (record.note, change.observation if change else "")
         for position in known.of_agent(agent, _moment(since))
