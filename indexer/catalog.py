@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import time
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -17,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 SCHEMA = 1
+WAIT_SECONDS = 20
 PENDING = 0
 """The number of the segment that is not written yet: its postings are in table `pending`."""
 
@@ -26,8 +28,8 @@ CREATE TABLE segment (number INTEGER PRIMARY KEY AUTOINCREMENT, folder TEXT, sta
 CREATE TABLE note (
     number INTEGER PRIMARY KEY AUTOINCREMENT, path TEXT UNIQUE, size INTEGER, mtime_ns INTEGER,
     inode INTEGER, token TEXT, id TEXT, title TEXT, class TEXT, project TEXT, category TEXT,
-    muted INTEGER, copy INTEGER, problem TEXT, summary TEXT, names TEXT, links TEXT, passages TEXT, docs BLOB,
-    change INTEGER);
+    muted INTEGER, copy INTEGER, problem TEXT, summary TEXT, names TEXT, links TEXT,
+    passages TEXT, docs BLOB, change INTEGER);
 CREATE INDEX note_change ON note (change);
 CREATE TABLE gone (number INTEGER PRIMARY KEY, change INTEGER);
 CREATE TABLE pending (doc INTEGER PRIMARY KEY AUTOINCREMENT, terms TEXT);
@@ -97,16 +99,17 @@ class Catalog:
         self.inode = path.stat().st_ino
 
     def _open(self) -> sqlite3.Connection:
-        db = sqlite3.connect(self.path, timeout=20, isolation_level=None, check_same_thread=False)
-        db.execute("PRAGMA journal_mode=WAL")
-        db.execute("PRAGMA synchronous=NORMAL")
-        db.execute("BEGIN IMMEDIATE")
+        db = sqlite3.connect(
+            self.path, timeout=WAIT_SECONDS, isolation_level=None, check_same_thread=False
+        )
         try:
+            _use_log(db)
+            db.execute("PRAGMA synchronous=NORMAL")
+            db.execute("BEGIN IMMEDIATE")
             self._create(db)
             db.execute("COMMIT")
         except BaseException:
-            db.execute("ROLLBACK")
-            db.close()
+            db.close()  # Which rolls back.
             raise
         return db
 
@@ -155,7 +158,8 @@ class Catalog:
         try:
             yield
         finally:
-            self._db.execute("COMMIT")
+            if self._db.in_transaction:
+                self._db.execute("COMMIT")
 
     @contextmanager
     def writing(self, *, moves: bool = False) -> Iterator[int]:
@@ -169,7 +173,8 @@ class Catalog:
             yield change
             self._db.execute("COMMIT")
         except BaseException:
-            self._db.execute("ROLLBACK")
+            if self._db.in_transaction:  # A full disk makes SQLite end it.
+                self._db.execute("ROLLBACK")
             raise
 
     def set_meta(self, key: str, value: str) -> None:
@@ -205,7 +210,7 @@ class Catalog:
         return dict(self._db.execute(query, wanted).fetchall())
 
     def links(self, since: int = -1) -> dict[str, list[list[object]]]:
-        """Links of every note changed after `since`: path -> [target, anchor, alias, kind, line]."""
+        """Links of the notes changed after `since`: path -> [target, anchor, alias, kind, line]."""
         return self._decoded("links", since)
 
     def names(self) -> dict[str, Names]:
@@ -301,6 +306,19 @@ class Catalog:
     def drop_pending(self, up_to: int) -> None:
         """Forget pending documents up to a number. Inside `writing` only."""
         self._db.execute("DELETE FROM pending WHERE doc <= ?", (up_to,))
+
+
+def _use_log(db: sqlite3.Connection) -> None:
+    """Let readers go on while one writes. Waits, for SQLite itself does not wait for this."""
+    deadline = time.monotonic() + WAIT_SECONDS
+    while True:
+        try:
+            db.execute("PRAGMA journal_mode=WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                raise
+            time.sleep(0.005)
 
 
 def _pack(docs: Docs) -> bytes:

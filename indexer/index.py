@@ -22,7 +22,7 @@ from typing import Literal, TypeVar
 
 from filelock import FileLock, Timeout
 
-from ..vault.errors import VaultEmptied
+from ..vault.errors import StorageFailed, VaultEmptied
 from ..vault.layout import Layout
 from ..vault.note import Problem
 from ..vault.source import Source, readable
@@ -51,6 +51,17 @@ PATIENCE = 1.5
 
 TEXTS_KEPT = 500
 """Texts of notes that are kept; a size, time or inode that changed makes them be read again."""
+
+UNAVAILABLE = (
+    sqlite3.SQLITE_BUSY,
+    sqlite3.SQLITE_LOCKED,
+    sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_READONLY,
+    sqlite3.SQLITE_NOMEM,
+)
+"""What SQLite says when a file is whole, but cannot be used now; to drop it would not help."""
+
+REPAIRED = "The index was damaged and has been built anew."
 
 Progress = Callable[[int, int], None]
 Answer = TypeVar("Answer")
@@ -110,8 +121,13 @@ class Index:
     def _open(self) -> None:
         if self._catalog is not None and not self._catalog.replaced():
             return
+        known = self._catalog is not None
         self._close()
         make_cache(self.layout, "index")
+        if not (self._folder / "catalog.db").exists() and (
+            known or any(self._folder.glob("segment-*"))
+        ):
+            self._notice = REPAIRED
         catalog = Catalog(self._folder / "catalog.db", f"{FORMAT} {engine_stamp()}")
         self._view = View(catalog, self._folder)
         self._links = Links(catalog, self._view)
@@ -130,21 +146,31 @@ class Index:
             self._close()
 
     def repair(self, damage: Exception) -> None:
-        """Drop a damaged index, so that the next look builds it anew."""
-        if isinstance(damage, sqlite3.OperationalError) and "locked" in str(damage):
+        """Drop a damaged index, so that the next look builds it anew.
+
+        Raises `damage` when the file is not broken, but busy, or cannot be written now.
+        """
+        if getattr(damage, "sqlite_errorcode", 0) & 0xFF in UNAVAILABLE:
             raise damage
         log.warning("The index is damaged and is built anew: %s", damage)
         with self._lock:
             self._close()
             shutil.rmtree(self._folder, ignore_errors=True)
-            self._notice = "The index was damaged and has been built anew."
+            self._notice = REPAIRED
             self.ready.clear()
 
     def ask(self, question: Callable[[], Answer]) -> Answer:
         """Answer a question on an index that has caught up; a damaged one is built anew first.
 
-        Raises `VaultEmptied` when all notes have vanished at once.
+        Raises `VaultEmptied` when all notes have vanished at once, and `StorageFailed` when the
+        index cannot be written.
         """
+        try:
+            return self._ask(question)
+        except (DamagedIndex, sqlite3.DatabaseError) as failure:
+            raise StorageFailed(str(self._folder), str(failure)) from failure
+
+    def _ask(self, question: Callable[[], Answer]) -> Answer:
         for attempt in (1, 2):
             if self.watched:
                 self.ready.wait(PATIENCE)
@@ -163,22 +189,24 @@ class Index:
     def _catch_up(self) -> None:
         self._open()
         self._view.refresh()
-        if not self._view.intact():
+        # Another process may have merged segments between the two looks.
+        if not self._view.intact() and not (self._view.refresh() and self._view.intact()):
             raise DamagedIndex("a segment file was changed or removed")
-        if self._failure:
-            raise self._failure
-        if not self.watched:
+        if self._failure or not self.watched:
             self.look()
         elif self._dirty and len(self._dirty) < BULK:
             self.absorb()
 
     def look(self) -> None:
         """Compare all files with the index and bring in what differs."""
+        self._dirty = set()  # All files are looked at, those too.
         diff = self._compare()
         if len(diff.changed) >= BULK:
             self._build()
-        elif diff.changed or diff.removed:
-            self._bring_in(diff)
+        else:
+            if diff.changed or diff.removed:
+                self._bring_in(diff)
+            self._behind = 0  # Where another process was building, it is done.
         self.ready.set()
 
     def _compare(self) -> Diff:
@@ -189,10 +217,15 @@ class Index:
             diff = compare(entries, self._view)
             known = len(self._view.rows)
         self._failure = None
-        if known and not diff.notes:
+        if known and not diff.notes and not self._any_left():
             self._failure = VaultEmptied(str(self.layout.root), known)
             raise self._failure
         return diff
+
+    def _any_left(self) -> bool:
+        """Whether a known note is there: the first of a vault may be younger than the walk."""
+        with self._lock:
+            return any(entry_of(self.layout, path) for path in self._view.numbers)
 
     def _bring_in(self, diff: Diff) -> None:
         self._dirty.update(self._updater.update(diff.changed, diff.removed))
@@ -251,11 +284,17 @@ class Index:
             self._bring_in(Diff(changed, removed, 0))
 
     def tidy(self) -> None:
-        """Tidy the index unless another process is at it; for quiet moments."""
+        """Tidy the index unless another process is at it; for quiet moments.
+
+        What fails then is left as it is: the next question finds damage, and mends it.
+        """
         if self._catalog is None:
             return
-        with contextlib.suppress(Timeout), self._build_lock(0):
-            self._updater.tidy()
+        try:
+            with contextlib.suppress(Timeout), self._build_lock(0):
+                self._updater.tidy()
+        except (DamagedIndex, sqlite3.DatabaseError, OSError) as failure:
+            log.warning("The index was not tidied: %s", failure)
 
     def refresh(self, *, rebuild: bool = False) -> Freshness:
         """Bring the whole index up to the files before returning; `rebuild` starts from nothing.
@@ -263,9 +302,11 @@ class Index:
         Raises `VaultEmptied` when the vault held notes and now holds none, unless `rebuild`.
         """
         if rebuild:
-            with self._lock, self._build_lock(60):
+            # In this order, as the keeper takes the two.
+            with self._build_lock(60), self._lock:
                 self._close()
                 shutil.rmtree(self._folder, ignore_errors=True)
+                self._failure = None
         return self.ask(self._refreshed)
 
     def _refreshed(self) -> Freshness:

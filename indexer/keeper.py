@@ -41,6 +41,7 @@ class Keeper:
         self._thread = threading.Thread(target=self._run, name="zibaldone-keeper", daemon=True)
         self._wake, self._stop, self._look = threading.Event(), threading.Event(), threading.Event()
         self._last_hint = self._last_look = self._next_start = 0.0
+        self._told: set[str] = set()
 
     def start(self) -> None:
         """Start in the background; returns at once."""
@@ -72,8 +73,11 @@ class Keeper:
             except VaultEmptied as emptied:
                 self._index.ready.set()  # What a question is answered with now.
                 self._retry(emptied)
-            except Exception as failure:  # The edge of a thread: else the index would stand still.
+            except (ZibaldoneError, OSError) as failure:
                 self._retry(failure)
+            except Exception:  # The edge of a thread: without it the index would stand still.
+                log.exception("Keeping the index failed")
+                self._pause()
 
     def _mend(self, damage: Exception) -> None:
         try:
@@ -85,9 +89,17 @@ class Keeper:
             self._stop.wait(PAUSE / 10)  # A full disk damages each new index as well.
 
     def _retry(self, failure: Exception) -> None:
-        """Pause, then look at everything, for the hints of the failed turn are used up."""
-        expected = isinstance(failure, ZibaldoneError | OSError | sqlite3.Error)
-        log.warning("Looking at the vault failed: %s", failure, exc_info=not expected)
+        self._tell(f"Looking at the vault failed: {failure}")
+        self._pause()
+
+    def _tell(self, problem: str) -> None:
+        """Log a problem once, however long it lasts."""
+        if problem not in self._told:
+            log.warning(problem)
+            self._told.add(problem)
+
+    def _pause(self) -> None:
+        """Wait, then look at everything, for the hints of the failed turn are used up."""
         self._look.set()
         self._stop.wait(PAUSE)
 
@@ -100,6 +112,8 @@ class Keeper:
         else:
             self._index.absorb()
         self._index.tidy()
+        if not deaf:
+            self._told.clear()
         every = min(FULL_LOOK, self._index.layout.settings.poll_seconds) if deaf else FULL_LOOK
         if not self._wake.wait(max(self._last_look + every - time.monotonic(), 0)):
             self._look.set()
@@ -124,7 +138,7 @@ class Keeper:
         try:
             self._watcher.start()
         except OSError as failure:
-            log.warning("The vault is not watched but looked at now and then: %s", failure)
+            self._tell(f"The vault is not watched but looked at now and then: {failure}")
             self._next_start = time.monotonic() + FULL_LOOK
             return False
         self._look.set()

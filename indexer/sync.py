@@ -20,6 +20,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..vault.errors import NoteNotFound, PathRefused
+from ..vault.ids import derived_id
 from ..vault.layout import Entry, Layout
 from ..vault.note import Note, read_note
 from ..vault.paths import NOTE_ENDING
@@ -308,7 +309,7 @@ def _failed(layout: Layout, entry: Entry, failure: Exception) -> Prepared:
         mtime_ns=entry.mtime_ns,
         inode=entry.inode,
         token="",
-        id=entry.path,
+        id=derived_id(entry.path),
         title=Path(entry.path).stem,
         note_class=place.note_class,
         project=place.project or "",

@@ -52,8 +52,9 @@ class _Handler(FileSystemEventHandler):
         self._layout, self._hint = layout, hint
 
     def on_any_event(self, event: FileSystemEvent) -> None:
-        for raw in filter(None, (event.src_path, event.dest_path)):
-            self._hand_on(os.fsdecode(raw), event.is_directory)
+        self._hand_on(os.fsdecode(event.src_path), event.is_directory)
+        if event.dest_path:
+            self._hand_on(os.fsdecode(event.dest_path), event.is_directory)
 
     def _hand_on(self, path: str, folder: bool) -> None:
         try:
@@ -73,12 +74,14 @@ class Watcher:
     def __init__(self, layout: Layout, hint: Hint) -> None:
         self._layout, self._hint = layout, hint
         self._observer: BaseObserver | None = None
+        self._watched: os.stat_result | None = None
 
     def start(self) -> None:
         """Start watching. Raises `OSError` when the system grants no more watches."""
         self._observer = self._make()
         handler = _Handler(self._layout, self._hint)
         root = str(self._layout.root)
+        self._watched = self._layout.root.stat()
         self._observer.schedule(handler, root, recursive=True, event_filter=CHANGES)
         self._observer.start()
 
@@ -93,13 +96,22 @@ class Watcher:
         return Observer()
 
     def alive(self) -> bool:
-        """Say whether the observer and its emitters still run."""
+        """Say whether the observer and its emitters still run, and on the folder of now."""
         observer = self._observer
         return (
             observer is not None
             and observer.is_alive()
             and all(emitter.is_alive() for emitter in observer.emitters)
+            and self._in_place()
         )
+
+    def _in_place(self) -> bool:
+        # A folder that was mounted anew, or put back, is another one under the same name.
+        try:
+            now = self._layout.root.stat()
+        except OSError:
+            return False
+        return self._watched is not None and os.path.samestat(self._watched, now)
 
     def stop(self) -> None:
         """Stop watching; does nothing when it does not run."""

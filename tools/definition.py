@@ -239,7 +239,8 @@ _REASON = Argument("reason", "string", "Why, in a few words, for the user to rea
 _REMEMBER = (
     "Search before you write. An equal fact that is there already is not written again (outcome "
     "skipped); near ones are listed in similar: correct those with update_memory instead of "
-    "adding a second version. Refused: blank text, more than 4 KB, and labels that are paths."
+    "adding a second version. Refused: secrets such as keys and passwords, blank text, more than "
+    "4 KB, and labels that are paths."
 )
 
 _PROJECT = Argument("project", "string", "The project: the name of its folder in the vault.")

@@ -127,13 +127,16 @@ class Gatherer:
         scores: dict[str, float] = {}
         for hit in hits:
             scores.setdefault(hit.row.path, hit.score)
+        pointed = set()
         for hit, path, anchor in self._links_of(hits[:STARTS]):
+            pointed.add(path)
             row = self._index.row(path)
             for told in self._opening(row, anchor) if row else ():
                 near = Neighbour(path, 0 if path in scores else 1, hit.row.path, 1.0)
                 yield self._candidate(told, hit.score * LINKED, near)
         around = self._around(scores, depth)
-        others = sorted(around.keys() - scores.keys(), key=lambda path: (-around[path][0], path))
+        rest = around.keys() - scores.keys() - pointed
+        others = sorted(rest, key=lambda path: (-around[path][0], path))
         self.beyond += len(others[NEIGHBOURS:])
         for row in filter(None, map(self._index.row, others[:NEIGHBOURS])):
             value, near = around[row.path]

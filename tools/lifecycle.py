@@ -26,6 +26,7 @@ from ..vault.revision import Op
 from ..vault.source import Source
 from .answers import Forgotten, Updated
 from .refs import resolve
+from .remember import refuse_secrets
 from .vault import Vault
 from .versions import versions
 
@@ -46,10 +47,11 @@ def update_memory(vault: Vault, ref: str, observation: str, reason: str | None =
 
     `ref` is its id, `note#^id`, or a citation `id@v2`, which is refused when that is no longer
     its version. Fields such as `expires` stay; the words count as the caller's from now on.
-    Raises `NoteNotFound`, `NoteAmbiguous`, `ObservationRefused`, `InvalidArgument`,
-    `NoteUnusable` and the storage failures; the note is as it was then.
+    Raises `NoteNotFound`, `NoteAmbiguous`, `ObservationRefused`, `SecretRefused`,
+    `InvalidArgument`,     `NoteUnusable` and the storage failures; the note is as it was then.
     """
     text, why = canonical(observation), _checked_reason(reason)
+    refuse_secrets(text)
     place = vault.index.ask(lambda: locate(vault, ref))
     own = vault.caller.origin
 
@@ -98,6 +100,7 @@ def _checked_reason(reason: str | None) -> str:
     text = " ".join((reason or "").split())
     if len(text) > REASON_LENGTH:
         raise InvalidArgument("reason", f"it is longer than {REASON_LENGTH} characters")
+    refuse_secrets(text)
     return text
 
 

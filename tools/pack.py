@@ -37,12 +37,12 @@ _CLOSING = "\"')]»”’」』）"
 
 @dataclass(frozen=True, slots=True)
 class Packed:
-    """A candidate in the bundle: its text as it is shown, and whether that was cut."""
+    """A candidate in the bundle: its text as it is shown, and why that was cut, if it was."""
 
     candidate: Candidate
     text: str
     tokens: int
-    cut: bool
+    cut: Reason | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,10 +92,12 @@ class Packer:
         header = 0 if note in self._used else self._header(candidate.hit.row)
         share = self._share - self._used.get(note, 0)
         room = min(self._left, share) - header
+        reason: Reason = "maxPerSource" if share < self._left else "budget"
         is_long = candidate.direct and candidate.tokens > SHORT and not is_best
-        fitted = self._fit(candidate, min(room, SHORT) if is_long else room, is_best=is_best)
+        room = min(room, SHORT) if is_long else room
+        fitted = self._fit(candidate, room, reason, is_best=is_best)
         if fitted is None:
-            return "maxPerSource" if share < self._left else "budget"
+            return reason
         self._spend(note, header + fitted.tokens)
         return fitted
 
@@ -104,22 +106,27 @@ class Packer:
         if not packed.cut:
             return packed
         note = packed.candidate.note
-        more = min(self._left, self._share - self._used[note])
-        longer = self._fit(packed.candidate, packed.tokens + more, is_best=is_best)
+        share = self._share - self._used[note]
+        reason: Reason = "maxPerSource" if share < self._left else "budget"
+        room = packed.tokens + min(self._left, share)
+        longer = self._fit(packed.candidate, room, reason, is_best=is_best)
         if longer is None or longer.tokens <= packed.tokens:
             return packed
         self._spend(note, longer.tokens - packed.tokens)
         return longer
 
-    def _fit(self, candidate: Candidate, room: int, *, is_best: bool) -> Packed | None:
+    def _fit(
+        self, candidate: Candidate, room: int, reason: Reason, *, is_best: bool
+    ) -> Packed | None:
         if candidate.tokens <= room:
-            return Packed(candidate, candidate.text, candidate.tokens, cut=False)
+            return Packed(candidate, candidate.text, candidate.tokens)
         if not candidate.direct or (room < WORTHWHILE and not is_best):
             return None
-        return self._cut(candidate, room, in_sentence=is_best)
+        cut = self._cut(candidate, room, in_sentence=is_best)
+        return Packed(candidate, *cut, reason) if cut else None
 
-    def _cut(self, candidate: Candidate, room: int, *, in_sentence: bool) -> Packed | None:
-        """The longest beginning that fits; what stands behind the body stays."""
+    def _cut(self, candidate: Candidate, room: int, *, in_sentence: bool) -> tuple[str, int] | None:
+        """The longest beginning that fits, and its tokens; what stands behind the body stays."""
         end = f"{CUT_MARK}{candidate.tail}"
         space = room - self._counter(f"{end}\n")
         for _ in range(_ATTEMPTS):
@@ -128,7 +135,7 @@ class Packer:
                 return None
             tokens = self._counter(f"{body}{end}\n")
             if tokens <= room:
-                return Packed(candidate, f"{body}{end}", tokens, cut=True)
+                return f"{body}{end}", tokens
             space -= tokens - room
         return None
 

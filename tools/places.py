@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..vault.errors import PathRefused, StorageFailed
 from ..vault.layout import Layout
-from ..vault.paths import check_component, contained, twin
+from ..vault.paths import check_component, contained, fold_name, twin
 
 
 def project_name(layout: Layout, label: str) -> str:
@@ -18,7 +18,10 @@ def project_name(layout: Layout, label: str) -> str:
         raise PathRefused(label, "a project is one folder (project)")
     if name.startswith("."):
         return check_component(name, "project")
-    return _spelling(layout, name) or check_component(name, "project")
+    known = _spelling(layout, name)
+    if known is None and fold_name(name) == fold_name(layout.settings.memory_folder):
+        raise PathRefused(label, "that is the name of the folder of memory (project)")
+    return known or check_component(name, "project")
 
 
 def known_project(layout: Layout, project: str | None) -> str | None:

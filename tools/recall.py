@@ -123,7 +123,7 @@ def _pointer(
         text = cited(1, f"{name}{CUT_MARK}")
         tokens = counter(text)
         if name and counter(sealed(text, PLAIN_NONCE)) <= budget:
-            return Bundle((Packed(candidates[0], "", tokens, cut=True),), omitted), text
+            return Bundle((Packed(candidates[0], "", tokens, reason),), omitted[1:]), text
     return Bundle((), omitted), ""
 
 
@@ -188,7 +188,7 @@ def _sources(bundle: Bundle) -> Iterator[Source]:
     for group in _groups(bundle.packed):
         for one in group:
             goes_on = one is group[-1] and one.candidate.note in shortened
-            yield _source(one, cut=one.cut or goes_on)
+            yield _source(one, cut=goes_on or one.cut is not None)
 
 
 def _source(packed: Packed, *, cut: bool) -> Source:
@@ -215,14 +215,16 @@ def _left_out(bundle: Bundle) -> tuple[Omitted, ...]:
     Of a note that is in it, what stands next to its hits, or says the same, is not missed.
     """
     packed = {one.candidate.note for one in bundle.packed}
+    missed = [(one.candidate, one.cut, one.candidate.tokens - one.tokens) for one in bundle.packed]
+    missed += [(one, reason, one.tokens) for one, reason in bundle.omitted]
     named: dict[int, Omitted] = {}
-    for candidate, reason in bundle.omitted:
+    for candidate, reason, tokens in missed:
+        row, known = candidate.hit.row, named.get(candidate.note)
+        if reason is None:
+            continue
         if candidate.note in packed and not (candidate.direct and reason in LEFT_OUT):
             continue
-        known = named.get(candidate.note)
         if known is None:
-            row = candidate.hit.row
-            named[candidate.note] = Omitted(row.id, row.title, reason, candidate.tokens)
-        else:
-            named[candidate.note] = replace(known, tokens=known.tokens + candidate.tokens)
+            known = Omitted(row.id, row.title, reason, 0)
+        named[candidate.note] = replace(known, tokens=known.tokens + max(tokens, 1))
     return tuple(named.values())

@@ -58,11 +58,12 @@ def _look_at_file(vault: Vault, ref: str) -> None:
     name = ref.strip().partition("#")[0].removeprefix("./").lstrip("/")
     try:
         path = str(contained(name))
-    except PathRefused:
+        new = [each for each in (path, path + NOTE_ENDING) if vault.index.row(each) is None]
+        seen = [each for each in new if entry_of(vault.layout, each) is not None]
+    except (PathRefused, OSError):  # No file can have this name.
         return
-    for candidate in (path, path + NOTE_ENDING):
-        if vault.index.row(candidate) is None and entry_of(vault.layout, candidate) is not None:
-            vault.index.touched((candidate,))
+    if seen:
+        vault.index.touched(seen)
 
 
 def _suggestions(vault: Vault, ref: str) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ from ..indexer.passages import is_live, today
 from ..indexer.sync import is_note
 from ..indexer.view import Scope
 from ..vault.categories import category_key, check_label, file_name
-from ..vault.errors import InvalidArgument, NoteNotFound, NoteUnusable
+from ..vault.errors import InvalidArgument, NoteNotFound, NoteUnusable, SecretRefused
 from ..vault.frontmatter import set_property
 from ..vault.ids import is_id, new_block_id, new_id
 from ..vault.layout import conflict_copy
@@ -34,12 +34,13 @@ from ..vault.memory import (
     observations,
     stamp_id,
 )
-from ..vault.note import MAX_BYTES, Note, parse_note, read_note
+from ..vault.note import MAX_BYTES, Note, read_note
 from ..vault.paths import NOTE_ENDING
 from ..vault.source import Source
 from .answers import MemoryType, Remembered, Similar
 from .places import memory_folder, new_note, project_name
 from .search import shown
+from .secrets import find_secret
 from .similarity import compare
 from .vault import Vault
 from .versions import FIRST_VERSION, with_versions
@@ -63,10 +64,11 @@ class Candidate:
     tags: tuple[str, ...]
     fields: Mapping[str, str]
     summary: str | None
+    form: str
 
     def is_told_by(self, known: str) -> bool:
         """Whether another text says this already: the same words, and all tags in them."""
-        if normal_form(known) != normal_form(self.text):
+        if normal_form(known) != self.form:
             return False
         return set(parse(self.text).tags) <= set(parse(known).tags)
 
@@ -130,12 +132,23 @@ def _check(
         "expires": _checked_date(expires) if expires else "",
         "derived_from": ", ".join(map(_checked_reference, derived_from)),
     }
+    text = canonical(observation)
+    refuse_secrets(text, summary or "", *tags)
     return Candidate(
-        text=canonical(observation),
+        text=text,
         tags=tuple(map(checked_tag, tags)),
         fields={key: value for key, value in fields.items() if value},
         summary=_checked_summary(summary) if summary else None,
+        form=normal_form(text),
     )
+
+
+def refuse_secrets(*texts: str) -> None:
+    """Raise `SecretRefused` when one of these texts holds a secret."""
+    for text in texts:
+        kind = find_secret(text)
+        if kind:
+            raise SecretRefused(kind)
 
 
 def _checked_type(kind: str) -> str:
@@ -256,6 +269,15 @@ def _similar(vault: Vault, candidate: Candidate, hits: Sequence[Hit]) -> tuple[S
 # Writing
 
 
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A note as it is on disk now."""
+
+    path: str
+    note_id: str
+    token: str
+
+
 def _remember(vault: Vault, project: str | None, category: str, candidate: Candidate) -> Remembered:
     memory = vault.index.ask(lambda: _look(vault, project, category, candidate))
     with vault.store.transaction(memory.path):
@@ -271,7 +293,7 @@ def _told_elsewhere(vault: Vault, memory: Memory, candidate: Candidate) -> Remem
             note = read_note(vault.layout, path)
         except NoteNotFound:
             continue
-        double = _double(note, candidate)
+        double = _double(observations(note), candidate)
         if double is not None:
             return _skip(vault, replace(memory, label=note.category), note, double)
     return None
@@ -282,30 +304,46 @@ def _write(vault: Vault, memory: Memory, candidate: Candidate) -> Remembered:
     path, note = _target(vault, memory)
     if note is None:
         return _create(vault, memory, path, candidate)
-    double = _double(note, candidate)
+    kept = observations(note)
+    double = _double(kept, candidate)
     if double is not None:
         return _skip(vault, memory, note, double)
-    block = new_block_id({item.id for item in observations(note)})
+    block = new_block_id({item.id for item in kept})
     with _naming(path):
-        source = _appended(_stamped(memory, note), candidate, block)
+        source = append_observation(
+            _stamped(memory, note),
+            candidate.text,
+            id=block,
+            tags=candidate.tags,
+            fields=candidate.fields,
+            structure=note.structure,
+        )
         summarised = candidate.summary is not None and candidate.summary != note.summary
         if summarised:
             source = set_property(source, "summary", candidate.summary or "")
-    if len(source.data) > MAX_BYTES:
+    data = source.data
+    if len(data) > MAX_BYTES:
         raise NoteUnusable(path, f"it would be larger than {MAX_BYTES // 1024 // 1024} MB")
-    written = parse_note(vault.layout, path, source.data)
-    act = vault.act("append", written.id, block)
-    vault.store.write(path, source.data, expected=note.source.token, act=act)
+    note_id = _id_of(memory, note)
+    act = vault.act("append", note_id, block)
+    token = vault.store.write(path, data, expected=note.source.token, act=act)
+    written = Written(path, note_id, token)
     return _answer(memory, written, "appended", block, summarised=summarised)
 
 
 def _create(vault: Vault, memory: Memory, path: str, candidate: Candidate) -> Remembered:
-    block = new_block_id(())
-    source = new_memory_source(memory.label, candidate.summary or "", new_id())
+    block, note_id = new_block_id(()), new_id()
     with _naming(path):
-        source = _appended(source, candidate, block)
-    written = parse_note(vault.layout, path, source.data)
-    vault.store.write(path, source.data, expected=None, act=vault.act("create", written.id, block))
+        source = append_observation(
+            new_memory_source(memory.label, candidate.summary or "", note_id),
+            candidate.text,
+            id=block,
+            tags=candidate.tags,
+            fields=candidate.fields,
+        )
+    act = vault.act("create", note_id, block)
+    token = vault.store.write(path, source.data, expected=None, act=act)
+    written = Written(path, note_id, token)
     return _answer(memory, written, "created", block, summarised=candidate.summary is not None)
 
 
@@ -359,56 +397,55 @@ def _naming(path: str) -> Iterator[None]:
         raise replace(failure, path=failure.path or path) from failure
 
 
+def _id_of(memory: Memory, note: Note) -> str:
+    """The id by which a note is known; it survives a rename that the indexer has seen."""
+    known = memory.ids.get(note.path, "")
+    return note.id if note.has_own_id or not is_id(known) else known
+
+
 def _stamped(memory: Memory, note: Note) -> Source:
-    """Give a note that the owner began by hand an id of its own: the one it is known by."""
+    """Give a note that the owner began by hand an id of its own."""
     if note.has_own_id:
         return note.source
-    known = memory.ids.get(note.path, "")
-    return set_property(note.source, "id", known if is_id(known) else note.id)
+    return set_property(note.source, "id", _id_of(memory, note))
 
 
-def _appended(source: Source, candidate: Candidate, block: str) -> Source:
-    return append_observation(
-        source, candidate.text, id=block, tags=candidate.tags, fields=candidate.fields
-    )
-
-
-def _double(note: Note, candidate: Candidate) -> Observation | None:
-    """The line of a note that says the same. One that is hidden neither blocks nor is named."""
+def _double(kept: Iterable[Observation], candidate: Candidate) -> Observation | None:
+    """The line that says the same. One that is hidden neither blocks nor is named."""
     day = today()
-    live = (item for item in observations(note) if is_live(item, day))
+    live = (item for item in kept if is_live(item, day))
     return next((item for item in live if candidate.is_told_by(item.text)), None)
 
 
 def _skip(vault: Vault, memory: Memory, note: Note, double: Observation) -> Remembered:
     """Name the line that is there; one that the owner added by hand gets its id now."""
-    if double.id:
-        return _answer(memory, note, "skipped", double.id)
-    block = new_block_id({item.id for item in observations(note)})
-    with _naming(note.path):
-        source = stamp_id(note.source, double, block)
-    written = parse_note(vault.layout, note.path, source.data)
-    act = vault.act("edit", written.id)
-    vault.store.write(note.path, source.data, expected=note.source.token, act=act)
+    note_id = _id_of(memory, note)
+    block, token = double.id, note.source.token
+    if not block:
+        block = new_block_id({item.id for item in observations(note)})
+        with _naming(note.path):
+            source = stamp_id(note.source, double, block)
+        act = vault.act("edit", note_id)
+        token = vault.store.write(note.path, source.data, expected=token, act=act)
+    written = Written(note.path, note_id, token)
     return _answer(memory, written, "skipped", block)
 
 
 def _answer(
     memory: Memory,
-    note: Note,
+    written: Written,
     outcome: Literal["created", "appended", "skipped"],
     block: str,
     *,
     summarised: bool = False,
 ) -> Remembered:
-    known = memory.ids.get(note.path)
     return Remembered(
         outcome=outcome,
-        note_id=note.id if note.has_own_id or known is None else known,
+        note_id=written.note_id,
         observation_id=block,
         version=FIRST_VERSION,
-        version_token=note.source.token,
-        path=note.path,
+        version_token=written.token,
+        path=written.path,
         category=memory.label,
         summary_updated=summarised,
         similar=memory.similar,

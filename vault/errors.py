@@ -265,6 +265,22 @@ class ObservationRefused(Refused):
 
 
 @dataclass(eq=False)
+class SecretRefused(Refused):
+    """The text holds what looks like a secret. It is told by its kind and never repeated."""
+
+    kind: str
+    code = "secret_refused"
+
+    @property
+    def sentence(self) -> str:
+        return f"Nothing was written: the text seems to hold {self.kind}."
+
+    @property
+    def next_step(self) -> str:
+        return "Say where the secret is kept instead of what it is."
+
+
+@dataclass(eq=False)
 class TextNotFound(Conflicting):
     """The text to replace does not occur in the note."""
 

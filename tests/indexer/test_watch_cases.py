@@ -25,6 +25,7 @@ from zibaldone.indexer.watcher import Watcher, _Handler
 from zibaldone.tools.notes import get_note, list_notes
 from zibaldone.tools.search import search
 from zibaldone.tools.vault import Vault
+from zibaldone.vault.errors import VaultEmptied
 
 SECONDS = 10
 NEVER = 600.0
@@ -386,6 +387,45 @@ def test_an_index_that_could_not_be_built_does_not_say_that_it_is_fresh(
         time.sleep(0.2)
         answer = search(vault, "apple")
     assert (answer.results, answer.index.fresh) == ((), False)
+
+
+def emptied(vault):
+    try:
+        search(vault, "anything")
+    except VaultEmptied:
+        return True
+    return False
+
+
+def test_notes_that_come_back_are_found_again(silent, open_watched, vault_dir, monkeypatch):
+    monkeypatch.setattr(keeping, "PAUSE", 0.1)
+    vault = open_watched({"A.md": "apple\n"})
+    (vault_dir / "A.md").unlink()
+    vault._keeper._hint(None)
+    assert until(lambda: emptied(vault))
+    write(vault_dir, {"A.md": "apple\n"})
+    assert until(lambda: not emptied(vault)), "a failure that has passed is still reported"
+    assert found(vault, "apple") == ["A.md"]
+
+
+def test_a_vault_that_was_unmounted_is_watched_again(
+    open_watched, vault_dir, tmp_path, monkeypatch, caplog
+):
+    monkeypatch.setattr(keeping, "PAUSE", 0.05)
+    monkeypatch.setattr(keeping, "FULL_LOOK", 0.3)
+    vault = open_watched({"A.md": "apple\n"})
+    assert until(watcher(vault).alive)
+    vault_dir.rename(tmp_path / "away")
+    assert until(lambda: not watcher(vault).alive())
+    assert until(lambda: "There is no vault" in caplog.text)
+    time.sleep(0.5)
+    assert caplog.text.count("There is no vault") == 1, "one failure is told of once"
+    write(vault_dir, {"A.md": "apricot\n"})
+    assert until(watcher(vault).alive)
+    assert until(lambda: found(vault, "apricot") == ["A.md"])
+    monkeypatch.setattr(keeping, "FULL_LOOK", NEVER)
+    write(vault_dir, {"A.md": "pear\n"})
+    assert until(lambda: found(vault, "pear") == ["A.md"])
 
 
 def inotify_descriptors():

@@ -1,0 +1,31 @@
+"""The Python API: open a `Vault` and hand it to the tools.
+
+>>> from zibaldone.tools.api import Vault, recall, remember_about_user
+>>> with Vault.open("~/notes") as vault:
+...     remember_about_user(vault, "Prefers short reports.", category="preferences")
+...     print(recall(vault, "how to write a report", budget_tokens=2000).context)
+"""
+
+from ..vault.errors import ZibaldoneError
+from .notes import create_note, delete_note, edit_note, get_note, list_notes
+from .recall import recall
+from .remember import remember_about_project, remember_about_user
+from .search import search
+from .summary import memory_summary
+from .vault import Caller, Vault
+
+__all__ = [
+    "Caller",
+    "Vault",
+    "ZibaldoneError",
+    "create_note",
+    "delete_note",
+    "edit_note",
+    "get_note",
+    "list_notes",
+    "memory_summary",
+    "recall",
+    "remember_about_project",
+    "remember_about_user",
+    "search",
+]
