@@ -48,7 +48,7 @@ def update_memory(vault: Vault, ref: str, observation: str, reason: str | None =
     `ref` is its id, `note#^id`, or a citation `id@v2`, which is refused when that is no longer
     its version. Fields such as `expires` stay; the words count as the caller's from now on.
     Raises `NoteNotFound`, `NoteAmbiguous`, `ObservationRefused`, `SecretRefused`,
-    `InvalidArgument`,     `NoteUnusable` and the storage failures; the note is as it was then.
+    `InvalidArgument`, `NoteUnusable` and the storage failures; the note is as it was then.
     """
     text, why = canonical(observation), _checked_reason(reason)
     refuse_secrets(text)
