@@ -255,7 +255,8 @@ class Ledger:
         return dict(sorted(touched.items()))
 
     def _observed(self, path: str, data: bytes | None) -> dict[str, str]:
-        if data is None or self._layout.place(path).note_class != "agent-memory":
+        # Without the sign of a block id there is none to be found by parsing it all.
+        if not data or b"^" not in data or self._layout.place(path).note_class != "agent-memory":
             return {}
         note = parse_note(self._layout, path, data)
         found = (each for each in observations(note) if each.id)
