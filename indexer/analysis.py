@@ -44,14 +44,9 @@ class QueryTerm:
 
 def terms(text: str) -> list[str]:
     """Return the index terms of a text, with repeats; stop words are left out."""
-    found: list[str] = []
     text = _plain(text)
-    for token in _patterns(text.isascii()).token.findall(text):
-        if len(token) <= TERM_LENGTH:
-            found += _analysed(token).terms
-        else:
-            found += chain.from_iterable(each.terms for each in _analyse_long(token))
-    return found
+    tokens = _patterns(text.isascii()).token.findall(text)
+    return list(chain.from_iterable(map(_TERMS.__getitem__, tokens)))
 
 
 def query_terms(text: str) -> tuple[QueryTerm, ...]:
@@ -104,6 +99,8 @@ _SIGNS = "\u0900-\u0963\u0966-\u0dff\u0f18-\u0fbc"
 
 _END = r"(?:\+\+|\#)?"
 _JOINT = r"(?:://|::|:\\|[./\\@':&-]|(?<=[0-9]),(?=[0-9]))"
+_JOINING, _STARTING = r"+#./\\@':&,-", r"@#$.~/-"
+"""What `_END` and `_JOINT`, and what stands before a word, may begin with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,12 +116,15 @@ class _Patterns:
 def _patterns(ascii_only: bool) -> _Patterns:
     """Compile the patterns; those for all scripts take 20 ms, so ASCII text has its own."""
     run = r"[^\w\W]" if ascii_only else f"[{_UNSPACED}]"
+    runs = "" if ascii_only else f"{run}++|"
     marks = "" if ascii_only else _MARKS + _SIGNS
     letter = r"\w" if ascii_only else rf"[^\W{_UNSPACED}]"
     word = rf"{letter}++" if ascii_only else rf"{letter}++(?:[{marks}]++{letter}*+)*+"
     start = rf"(?<![\w./\\@#$~)\]}}{marks}-])(?:--|~/|\.{{1,2}}/|[@\#$.~/])"
-    token = rf"{run}++|(?:{word}|{start}{word}){_END}(?:{_JOINT}{word}{_END})*+"
-    return _Patterns(re.compile(token), re.compile(rf"{run}++|{word}"), re.compile(run))
+    # Where a word ends, or a blank stands, one look at a character saves a dozen attempts.
+    more = rf"{_END}(?:{_JOINT}{word}{_END})*+"
+    token = rf"{runs}{word}(?:(?=[{_JOINING}]){more})?|(?=[{_STARTING}]){start}{word}{more}"
+    return _Patterns(re.compile(token), re.compile(rf"{runs}{word}"), re.compile(run))
 
 
 _APOSTROPHES, _HYPHENS = "\u2018\u2019\u02bc\u2032", "\u2010\u2011\u05be"
@@ -185,6 +185,22 @@ def _analyse(token: str) -> _Token:
 
 
 _analysed = lru_cache(maxsize=1 << 15)(_analyse)
+
+
+class _Terms(dict[str, tuple[str, ...]]):
+    """The terms of each token met lately: a lookup that needs no Python where it is known."""
+
+    def __missing__(self, token: str) -> tuple[str, ...]:
+        if len(token) > TERM_LENGTH:
+            return tuple(chain.from_iterable(each.terms for each in _analyse_long(token)))
+        if len(self) >= _TERMS_KEPT:
+            self.clear()
+        found = self[token] = _analyse(token).terms
+        return found
+
+
+_TERMS_KEPT = 1 << 15
+_TERMS = _Terms()
 
 
 def _unspaced(run: str) -> _Token:

@@ -12,10 +12,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
 from ._whoosh import Postings
-from .catalog import Docs
 
 if TYPE_CHECKING:
-    from .view import View
+    from .view import Overlay, Stored, View
 
 KEPT = 300_000
 """Pairs of note and impact that are kept, over all terms: some 30 MB."""
@@ -40,16 +39,17 @@ class _Touch:
     """A note that has changed: the documents that are new, or all when some are gone."""
 
     note: int
-    docs: Docs
+    docs: tuple[int, ...]
     whole: bool
 
 
 @dataclass(slots=True)
 class _Due:
-    """What a term has to be looked at for: these documents, and the notes they replace."""
+    """What a term has to be looked at for: the documents of notes, and the notes they replace."""
 
     replaced: set[int]
-    documents: dict[int, dict[int, int]] = field(default_factory=dict)
+    documents: dict[int, int] = field(default_factory=dict)
+    places: list[tuple[Stored | Overlay, Mapping[int, int]]] = field(default_factory=list)
 
 
 class Best:
@@ -69,9 +69,13 @@ class Best:
         self._due.clear()
         self._size = 0
 
-    def touch(self, note: int, old: Docs, new: Docs) -> None:
+    def moved(self) -> None:
+        """Take into account that documents are in other places; their impacts are the same."""
+        self._due.clear()
+
+    def touch(self, note: int, old: tuple[int, ...], new: tuple[int, ...]) -> None:
         """Take into account that a note has other documents than before."""
-        if not self._kept:
+        if not self._kept or old == new:
             return
         if len(self._touches) >= TOUCHES:
             self.clear()
@@ -84,47 +88,45 @@ class Best:
 
     def impacts(self, term: str) -> Impacts:
         """Return the best impacts of a term; not to be changed, and good until a change."""
-        found = self._kept.pop(term, None)
+        found = self._kept.get(term)
         if found is None:
             found = self._worked_out(term)
-            self._size += len(found.by_note)
+            self._keep(term, found)
         elif found.seen < len(self._touches):
-            self._size -= len(found.by_note)
             self._renew(term, found)
-            self._size += len(found.by_note)
-        self._kept[term] = found
-        while self._size > KEPT and len(self._kept) > 1:
-            self._forget_oldest()
         return found
 
     def _worked_out(self, term: str) -> Impacts:
         found: dict[int, float] = {}
-        peak, get = 0.0, found.get
+        peak, get, owner = 0.0, found.get, self._view.owner.__getitem__
         for source in self._view.sources():
             postings = source.postings(term)
             if postings is None:
                 continue
-            numbers, impacts = postings
+            places, impacts = postings
             peak = max(peak, max(impacts))
-            owners = map(source.owner.__getitem__, numbers)
+            owners = map(owner, source.documents(places))
             for note, impact in zip(owners, impacts, strict=True):
                 if note and impact > get(note, 0.0):
                     found[note] = impact  # noqa: PERF403 (it asks the dictionary that it fills)
         return Impacts(found, peak, len(self._touches))
 
-    def _forget_oldest(self) -> None:
-        oldest = next(iter(self._kept))
-        self._size -= len(self._kept.pop(oldest).by_note)
+    def _keep(self, term: str, found: Impacts) -> None:
+        if self._size > KEPT:
+            self.clear()
+            found.seen = 0
+        self._kept[term] = found
+        self._size += len(found.by_note)
 
     def _renew(self, term: str, found: Impacts) -> None:
         due = self._due_since(found.seen)
         best = found.by_note
         for note in due.replaced:
             best.pop(note, None)
-        for segment, documents in due.documents.items():
-            postings = self._view.source(segment).postings(term)
+        for source, places in due.places:
+            postings = source.postings(term)
             if postings is not None:
-                for note, impact in matching(postings, documents):
+                for note, impact in matching(postings, places):
                     best[note] = max(impact, best.get(note, 0.0))
                     found.peak = max(impact, found.peak)
         found.seen = len(self._touches)
@@ -136,15 +138,12 @@ class Best:
             due = self._due[seen] = _Due({touch.note for touch in fresh if touch.whole})
             for touch in fresh:
                 if touch.note not in due.replaced:
-                    _add(due, touch.note, touch.docs)
+                    due.documents.update(dict.fromkeys(touch.docs, touch.note))
             for note in due.replaced & self._view.rows.keys():
-                _add(due, note, self._view.rows[note].docs)
+                due.documents.update(dict.fromkeys(self._view.rows[note].docs, note))
+            both = ((source, source.places(due.documents)) for source in self._view.sources())
+            due.places = [(source, places) for source, places in both if places]
         return due
-
-
-def _add(due: _Due, note: int, docs: Docs) -> None:
-    for segment, doc in docs:
-        due.documents.setdefault(segment, {})[doc] = note
 
 
 def matching(postings: Postings, documents: Mapping[int, Value]) -> Iterable[tuple[Value, float]]:

@@ -1,70 +1,73 @@
 """The index of one vault: the one object through which the tools find notes.
 
 Every question first catches up: with what other processes have committed, and with what has
-changed on disk. Long-lived processes let a watcher and a background thread do the looking;
+changed on disk. In long-lived processes a keeper looks for changes and builds in the background;
 one-shot commands compare the files by size and time. Whatever is shown is cut out of the file as
-it is now: when its hash is not the one that was indexed, that note is indexed again first.
+it is now: when its bytes are not those that were indexed, that note is indexed again first.
+
+A question holds this process's lock, and nothing that takes long does. Who holds the build lock,
+of all processes, may write segments and drop them.
 """
 
 from __future__ import annotations
 
 import contextlib
-import json
 import logging
 import os
-import shutil
 import sqlite3
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from typing import Literal, TypeVar
+from functools import partial
+from itertools import chain, repeat
+from pathlib import Path
+from typing import Literal, Protocol, TypeVar
 
-from filelock import FileLock, Timeout
+import filelock
 
-from ..vault.errors import StorageFailed, VaultEmptied
-from ..vault.layout import Layout
+from ..vault.errors import VaultEmptied, ZibaldoneError
+from ..vault.layout import Entry, Layout
 from ..vault.note import Problem
-from ..vault.source import Source, readable
-from ..vault.store import make_cache
+from ..vault.source import readable
 from .analysis import only_stop_words, query_terms
-from .catalog import Catalog, Row
+from .catalog import Row, decoded
+from .engine import Engine, Parts
 from .graph import LinkGraph
-from .links import Links
-from .passages import Passage
+from .passages import Passage, today
 from .rank import Ranked, idf, rank
 from .resolve import Resolver
-from .segments import DamagedIndex, engine_stamp
-from .sync import BULK, Diff, Updater, compare, entry_of
+from .segments import DamagedIndex
+from .sync import Diff, compare, compare_some
+from .texts import Texts
 from .view import Scope, View
 
 log = logging.getLogger(__name__)
 
-FORMAT = 1
-"""Version of what the index keeps; raise it when analysis, passages or weights change."""
+BULK = 200
+"""From so many changed notes on, they are a build: batch by batch, each a segment of its own."""
 
-BATCHES = (300, 2000, 5000)
-"""Notes per commit of a long build: a first part soon, then larger ones."""
+BATCHES = (300, 2000, 4000)
+"""Notes per batch: a first part soon, then larger ones."""
 
 PATIENCE = 1.5
-"""Seconds for which a question waits for a build that is under way, before it answers in part."""
+"""Seconds for which questions wait for a build that has begun, before they answer in part."""
 
-TEXTS_KEPT = 500
-"""Texts of notes that are kept; a size, time or inode that changed makes them be read again."""
-
-UNAVAILABLE = (
-    sqlite3.SQLITE_BUSY,
-    sqlite3.SQLITE_LOCKED,
-    sqlite3.SQLITE_FULL,
-    sqlite3.SQLITE_READONLY,
-    sqlite3.SQLITE_NOMEM,
-)
-"""What SQLite says when a file is whole, but cannot be used now; to drop it would not help."""
-
-REPAIRED = "The index was damaged and has been built anew."
+ROUNDS = 4
+"""How often one ranks anew because a hit has changed or was not to be shown."""
 
 Progress = Callable[[int, int], None]
 Answer = TypeVar("Answer")
+
+
+class Keeper(Protocol):
+    """What an index wants of the background thread of its process."""
+
+    def watching(self) -> bool:
+        """Say whether all changes since the last full look at the files get marked."""
+
+    def wake(self) -> None:
+        """Ask for a full look soon."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,229 +102,280 @@ class Freshness:
 class Index:
     """The index of one vault. Its methods may be called from several threads.
 
-    `watched` is set by the keeper of a long-lived process, which then looks for changes itself.
+    They raise `StorageFailed` and `LockTimeout` when the cache cannot be used, `VaultNotFound`
+    when the vault has gone, and `VaultEmptied` when its notes have vanished all at once.
     """
 
     def __init__(self, layout: Layout) -> None:
         self.layout = layout
-        self.watched = False
+        self.keeper: Keeper | None = None
         self.progress: Progress | None = None
         self.ready = threading.Event()
-        self._folder = layout.cache_dir / "index"
-        self._lock = threading.RLock()
-        self._catalog: Catalog | None = None
-        self._dirty: set[str] = set()
+        """Set when all files have been looked at since the index was opened."""
+        self.look_seconds = 0.0
+        """What the last look at all files took, without bringing anything in."""
+        self._engine = Engine(layout, self._when_opened)
+        self._texts = Texts(layout)
+        self._marks: set[str] = set()
+        self._marks_lock = threading.Lock()
+        self._patient_until = 0.0
         self._behind = 0
-        self._notice = ""
-        self._texts: dict[str, tuple[tuple[str, int, int, int], str]] = {}
-        self._failure: VaultEmptied | None = None
+        self._emptied = False
+        self._day = ""
 
-    # Opening, damage, closing
+    def _when_opened(self) -> None:
+        self._patient_until = time.monotonic() + PATIENCE
+        self.ready.clear()
+        self._wake_keeper()
 
-    def _open(self) -> None:
-        if self._catalog is not None and not self._catalog.replaced():
-            return
-        known = self._catalog is not None
-        self._close()
-        make_cache(self.layout, "index")
-        if not (self._folder / "catalog.db").exists() and (
-            known or any(self._folder.glob("segment-*"))
-        ):
-            self._notice = REPAIRED
-        catalog = Catalog(self._folder / "catalog.db", f"{FORMAT} {engine_stamp()}")
-        self._view = View(catalog, self._folder)
-        self._links = Links(catalog, self._view)
-        self._updater = Updater(self.layout, catalog, self._folder, self._lock)
-        self._catalog = catalog
+    def _wake_keeper(self) -> None:
+        if self.keeper is not None:
+            self.keeper.wake()
 
-    def _close(self) -> None:
-        if self._catalog is not None:
-            self._catalog.close()
-            self._view.close()
-            self._catalog = None
+    def interrupt(self) -> None:
+        """End a build that is under way, in a good state, and begin none until it is closed."""
+        self._engine.stop.set()
 
     def close(self) -> None:
         """Close the files of the index."""
-        with self._lock:
-            self._close()
-
-    def repair(self, damage: Exception) -> None:
-        """Drop a damaged index, so that the next look builds it anew.
-
-        Raises `damage` when the file is not broken, but busy, or cannot be written now.
-        """
-        if getattr(damage, "sqlite_errorcode", 0) & 0xFF in UNAVAILABLE:
-            raise damage
-        log.warning("The index is damaged and is built anew: %s", damage)
-        with self._lock:
-            self._close()
-            shutil.rmtree(self._folder, ignore_errors=True)
-            self._notice = REPAIRED
-            self.ready.clear()
+        self._engine.close()
+        self._engine.stop.clear()
 
     def ask(self, question: Callable[[], Answer]) -> Answer:
         """Answer a question on an index that has caught up; a damaged one is built anew first.
 
-        Raises `VaultEmptied` when all notes have vanished at once, and `StorageFailed` when the
-        index cannot be written.
+        What the question raises goes to the caller.
         """
-        try:
-            return self._ask(question)
-        except (DamagedIndex, sqlite3.DatabaseError) as failure:
-            raise StorageFailed(str(self._folder), str(failure)) from failure
+        return self._engine.soundly(lambda: self._answer(question))
 
-    def _ask(self, question: Callable[[], Answer]) -> Answer:
-        for attempt in (1, 2):
-            if self.watched:
-                self.ready.wait(PATIENCE)
-            with self._lock:
-                try:
-                    self._catch_up()
-                    return question()
-                except (DamagedIndex, sqlite3.DatabaseError) as damage:
-                    if attempt == 2:
-                        raise
-                    self.repair(damage)
-        raise AssertionError("unreachable")
+    def _answer(self, question: Callable[[], Answer]) -> Answer:
+        self._catch_up()
+        with self._engine.lock:
+            view = self._engine.open().view
+            view.refresh()
+            if not view.intact():
+                raise DamagedIndex("a segment file was changed or removed")
+            return question()
 
     # Keeping up
 
     def _catch_up(self) -> None:
-        self._open()
-        self._view.refresh()
-        # Another process may have merged segments between the two looks.
-        if not self._view.intact() and not (self._view.refresh() and self._view.intact()):
-            raise DamagedIndex("a segment file was changed or removed")
-        if self._failure or not self.watched:
-            self.look()
-        elif self._dirty and len(self._dirty) < BULK:
-            self.absorb()
+        self._engine.open()
+        if self.keeper is None:
+            self._look(build=True)
+        elif self._emptied or (self.ready.is_set() and not self._vouched(self.keeper)):
+            self._look(build=False)
+        elif not self.ready.is_set():
+            self.ready.wait(max(0.0, self._patient_until - time.monotonic()))
+        elif len(self._marks) < BULK:
+            self._absorb()
 
-    def look(self) -> None:
-        """Compare all files with the index and bring in what differs."""
-        self._dirty = set()  # All files are looked at, those too.
-        diff = self._compare()
-        if len(diff.changed) >= BULK:
-            self._build()
-        else:
-            if diff.changed or diff.removed:
-                self._bring_in(diff)
-            self._behind = 0  # Where another process was building, it is done.
-        self.ready.set()
+    def _vouched(self, keeper: Keeper) -> bool:
+        """Whether nothing can have changed but what is marked.
 
-    def _compare(self) -> Diff:
-        entries = list(self.layout.walk())
-        with self._lock:
-            self._open()
-            self._view.refresh()
-            diff = compare(entries, self._view)
-            known = len(self._view.rows)
-        self._failure = None
-        if known and not diff.notes and not self._any_left():
-            self._failure = VaultEmptied(str(self.layout.root), known)
-            raise self._failure
-        return diff
+        A new day lets things expire, and another process may have begun anew.
+        """
+        return keeper.watching() and self._day == today() and not self._view.behind
 
-    def _any_left(self) -> bool:
-        """Whether a known note is there: the first of a vault may be younger than the walk."""
-        with self._lock:
-            return any(entry_of(self.layout, path) for path in self._view.numbers)
+    @property
+    def watched(self) -> bool:
+        """Whether a keeper looks for changes, so that questions may come just before it does."""
+        return self.keeper is not None
 
-    def _bring_in(self, diff: Diff) -> None:
-        self._dirty.update(self._updater.update(diff.changed, diff.removed))
-        with self._lock:
-            self._view.reload()
+    def look(self, *, build: bool | None = None) -> None:
+        """Compare all files with the index and bring in what differs.
 
-    def _build(self) -> None:
-        """Bring in many notes, batch by batch, unless another process is already at it."""
+        Many notes are brought in by the keeper, where there is one, or if `build` is true.
+        """
+        self._engine.soundly(lambda: self._look(build=build or self.keeper is None))
+
+    def absorb(self) -> None:
+        """Look at the marked files and bring in what differs."""
+        self._engine.soundly(self._absorb)
+
+    def touched(self, paths: Iterable[str]) -> None:
+        """Bring in notes that were just written, moved or removed.
+
+        Raises nothing: what fails is left to the next question, since the notes are written.
+        """
+        touched = set(paths)
         try:
-            with self._build_lock(PATIENCE):
-                diff = self._compare()
-                self._bring_in_batches(diff)
-                self._behind = 0
-                self._updater.tidy()
-        except Timeout:
-            self._behind = len(self._compare().changed)
-
-    def _build_lock(self, seconds: float) -> FileLock:
-        return FileLock(
-            make_cache(self.layout, "locks") / "build.lock", timeout=seconds, poll_interval=0.02
-        )
-
-    def _bring_in_batches(self, diff: Diff) -> None:
-        done, total = 0, len(diff.changed)
-        sizes = iter(BATCHES)
-        size = next(sizes)
-        while done < total:
-            self._behind = total - done
-            batch = diff.changed[done : done + size]
-            self._bring_in(Diff(batch, diff.removed if done == 0 else (), diff.notes))
-            done += len(batch)
-            size = next(sizes, size)
-            if self.progress:
-                self.progress(done, total)
+            self._engine.soundly(lambda: self._look_at(touched))
+        except (ZibaldoneError, OSError) as failure:
+            log.warning("The index will take up %d notes later: %s", len(touched), failure)
+            self.mark(touched)
 
     def mark(self, paths: Iterable[str]) -> None:
         """Note paths that may have changed; the next question looks at them."""
-        self._dirty.update(paths)
+        with self._marks_lock:
+            self._marks.update(paths)
+
+    def is_behind(self) -> bool:
+        """Say whether notes wait for a build, of this process or another."""
+        return self._behind > 0
+
+    @property
+    def folder(self) -> Path:
+        """Where the files of the index lie."""
+        return self._engine.folder
 
     def marked(self) -> int:
         """How many paths are marked."""
-        return len(self._dirty)
+        return len(self._marks)
 
-    def absorb(self) -> None:
-        """Bring in the marked paths."""
-        paths, self._dirty = self._dirty, set()
-        self.touched(paths)
+    @contextlib.contextmanager
+    def _taking_marks(self) -> Iterator[set[str]]:
+        """Take the marks away; they come back when what is done with them fails."""
+        with self._marks_lock:
+            taken, self._marks = self._marks, set()
+        try:
+            yield taken
+        except BaseException:
+            self.mark(taken)
+            raise
 
-    def touched(self, paths: Iterable[str]) -> None:
-        """Look at some paths now: notes that were written, moved or removed."""
-        entries = {path: entry_of(self.layout, path) for path in paths}
-        changed = tuple(entry for entry in entries.values() if entry is not None)
-        removed = tuple(path for path, entry in entries.items() if entry is None)
-        with self._lock:
-            self._open()
-            self._bring_in(Diff(changed, removed, 0))
+    def _absorb(self) -> None:
+        with self._taking_marks() as paths:
+            if paths:
+                self._look_at(paths)
+
+    def _look_at(self, paths: Collection[str]) -> None:
+        view = self._view
+        with self._engine.lock:
+            view.refresh()
+        diff = compare_some(self.layout, paths, view)
+        if not diff.notes:
+            self._refuse_emptied(view, diff.removed)
+        self._bring_in(diff)
+
+    def _refuse_emptied(self, view: View, told: Collection[str]) -> None:
+        """Raise `VaultEmptied` when no known note is there.
+
+        A single last one that someone has told of may be deleted like any other.
+        """
+        known = tuple(view.numbers)
+        there = any(os.path.lexists(f"{self.layout.root}/{path}") for path in known)
+        deleted = len(known) == 1 and known[0] in told
+        self._emptied = bool(known) and not there and not deleted
+        if self._emptied:
+            raise VaultEmptied(str(self.layout.root), len(known))
+
+    def _look(self, *, build: bool, patience: float = PATIENCE) -> None:
+        day = today()
+        with self._taking_marks() as marked:
+            diff = self._compare(marked)
+            if len(diff.changed) < BULK:
+                self._bring_in(diff)
+                self._finish()
+            elif build:
+                self._build(patience)
+            else:
+                self._behind = len(diff.changed)
+                self._wake_keeper()
+        self._day = day
+        self.ready.set()
+
+    def _compare(self, marked: Collection[str] = ()) -> Diff:
+        started = time.monotonic()
+        entries = list(self.layout.walk())
+        with self._engine.lock:
+            view = self._engine.open().view
+            view.refresh()
+            diff = compare(entries, view)
+            self._emptied = False
+            if not diff.notes:
+                self._refuse_emptied(view, marked)
+        self.look_seconds = time.monotonic() - started
+        return diff
+
+    def _bring_in(self, diff: Diff) -> None:
+        if diff.changed or diff.removed:
+            self.mark(self._parts.updater.update(diff.changed, diff.removed))
+
+    def _finish(self) -> None:
+        """Tell other processes that all notes are in, where a build was broken off."""
+        self._behind = 0
+        if self._view.behind:
+            with contextlib.suppress(filelock.Timeout), self._engine.build_lock(0):
+                self._parts.updater.update((), (), behind=0)
+
+    def _build(self, patience: float) -> None:
+        """Bring in many notes, batch by batch, unless another process is already at it."""
+        # Who knows already that another one is building does not wait again.
+        seconds = 0 if self._behind and patience > 0 else patience
+        try:
+            with self._engine.build_lock(seconds):
+                self._bring_in_batches(self._compare())
+                if not self._engine.stop.is_set():
+                    self._parts.upkeep.tidy()
+        except filelock.Timeout:
+            self._behind = len(self._compare().changed)
+
+    def _bring_in_batches(self, diff: Diff) -> None:
+        updater = self._parts.updater
+        done, total = 0, len(diff.changed)
+        updater.update((), diff.removed, behind=total)
+        for batch in _batches(diff.changed):
+            self._behind = total - done
+            stale = updater.build(
+                batch, total - done - len(batch), partial(self._show, done, total)
+            )
+            self.mark(stale)
+            done += len(batch)
+        if not self._engine.stop.is_set():
+            updater.update((), (), behind=0)
+            self._behind = 0
+
+    def _show(self, before: int, total: int, seen: int) -> None:
+        done = before + seen
+        if self.progress is not None and (done % 100 == 0 or done == total):
+            self.progress(done, total)
 
     def tidy(self) -> None:
-        """Tidy the index unless another process is at it; for quiet moments.
+        """Tidy the index, if it is open and no other process is at it; for quiet moments.
 
-        What fails then is left as it is: the next question finds damage, and mends it.
+        What fails is left as it is: the next question finds damage, and mends it.
         """
-        if self._catalog is None:
-            return
         try:
-            with contextlib.suppress(Timeout), self._build_lock(0):
-                self._updater.tidy()
-        except (DamagedIndex, sqlite3.DatabaseError, OSError) as failure:
+            if self._engine.is_open:
+                with contextlib.suppress(filelock.Timeout), self._engine.build_lock(0):
+                    self._parts.upkeep.tidy()
+        except (DamagedIndex, sqlite3.Error, ZibaldoneError, OSError) as failure:
             log.warning("The index was not tidied: %s", failure)
 
     def refresh(self, *, rebuild: bool = False) -> Freshness:
         """Bring the whole index up to the files before returning; `rebuild` starts from nothing.
 
-        Raises `VaultEmptied` when the vault held notes and now holds none, unless `rebuild`.
+        Waits for a build of another process. Raises `VaultEmptied` when the vault held notes and
+        now holds none, unless `rebuild`.
         """
         if rebuild:
-            # In this order, as the keeper takes the two.
-            with self._build_lock(60), self._lock:
-                self._close()
-                shutil.rmtree(self._folder, ignore_errors=True)
-                self._failure = None
-        return self.ask(self._refreshed)
-
-    def _refreshed(self) -> Freshness:
-        self.look()
-        return self.freshness()
+            with self._engine.build_lock(-1):
+                self._engine.open()
+                self._engine.drop()
+        self._engine.soundly(lambda: self._look(build=True, patience=-1))
+        self.absorb()
+        with self._engine.lock:
+            return self.freshness()
 
     # Reading; only inside a question
 
+    @property
+    def _parts(self) -> Parts:
+        return self._engine.parts
+
+    @property
+    def _view(self) -> View:
+        return self._engine.parts.view
+
     def freshness(self) -> Freshness:
         """How far the index is. A repair is told of once."""
-        notice, self._notice = self._notice, ""
-        behind = max(self._behind, len(self._dirty))
-        if self.watched and not self.ready.is_set():
-            behind = max(behind, 1)
-        return Freshness(len(self._view.rows), behind, notice)
+        notice, self._engine.notice = self._engine.notice, ""
+        view = self._view
+        behind = max(self._behind, self.marked())
+        if self.keeper is not None and not self.ready.is_set():
+            behind = max(behind, view.behind, 1)
+        return Freshness(len(view.rows), behind, notice)
 
     def row(self, path: str) -> Row | None:
         """What the index knows of the note at a path."""
@@ -329,12 +383,12 @@ class Index:
 
     def rows(self, scope: Scope) -> list[Row]:
         """The notes of a scope, by path."""
-        numbers = self._view.within(scope)
-        return sorted((self._view.rows[n] for n in numbers), key=lambda row: row.path)
+        return sorted(self.paths(scope).values(), key=lambda row: row.path)
 
     def paths(self, scope: Scope) -> Mapping[str, Row]:
         """The notes of a scope, by path, in no order."""
-        rows = map(self._view.rows.__getitem__, self._view.within(scope))
+        view = self._view
+        rows = map(view.rows.__getitem__, view.within(scope))
         return {row.path: row for row in rows}
 
     def projects(self) -> frozenset[str]:
@@ -343,11 +397,11 @@ class Index:
 
     def resolver(self) -> Resolver:
         """The names by which notes are found."""
-        return self._links.resolver()
+        return self._parts.links.resolver()
 
     def graph(self) -> LinkGraph:
         """The link graph, up to date."""
-        return self._links.graph()
+        return self._parts.links.graph()
 
     def idf(self, term: str) -> float:
         """Inverse document frequency of an index term over the notes of the vault."""
@@ -356,66 +410,65 @@ class Index:
     def problems(self) -> list[tuple[str, Problem]]:
         """The notes that cannot be used as they are, by path."""
         rows = sorted(self._view.rows.values(), key=lambda row: row.path)
-        return [(row.path, Problem(*json.loads(row.problem))) for row in rows if row.problem]
+        return [(row.path, Problem(*decoded(row.problem))) for row in rows if row.problem]
 
     def find(self, text: str, scope: Scope, limit: int) -> Found:
         """Return the best passages for a question in plain text, cut out of the files."""
         query = query_terms(text)
         if not query:
             return Found((), 0, "only_stop_words" if only_stop_words(text) else "no_terms")
-        for _ in range(3):
-            ranking = rank(self._view, query, self._view.within(scope), limit)
+        wanted = limit
+        for _ in range(ROUNDS):
+            view = self._view
+            ranking = rank(view, query, view.within(scope), wanted)
             hits, stale = self._cut(ranking.hits)
-            if not stale:
+            if stale:
+                self._look_at(stale)
+            elif len(hits) >= limit or len(ranking.hits) < wanted:
                 break
-            self.touched(stale)
-        return Found(tuple(hits), ranking.notes)
+            else:
+                wanted *= 2
+        return Found(tuple(hits[:limit]), ranking.notes)
 
     def parts(self, row: Row, first: int = 1, last: int | None = None) -> list[Hit]:
-        """Passages of a note as they stand in its file, unranked; none when it has changed."""
-        count = len(row.docs) - 1
-        places = range(max(first, 1), min(last or count, count) + 1)
-        return self._cut([Ranked(0.0, row.number, at) for at in places])[0]
+        """Passages of a note as they stand in its file, in order, unranked."""
+        for _ in range(ROUNDS):
+            now = self._view.row(row.path)
+            if now is None:
+                break
+            count = len(now.docs) - 1
+            places = range(max(first, 1), min(last or count, count) + 1)
+            hits, stale = self._cut([Ranked(0.0, now.number, at) for at in places])
+            if not stale:
+                return hits
+            self._look_at(stale)
+        return []
 
     def _cut(self, ranked: Sequence[Ranked]) -> tuple[list[Hit], set[str]]:
-        parts = self._view.parts(list({hit.note for hit in ranked}))
-        texts: dict[int, str | None] = {}
-        hits, stale = [], set()
-        today = datetime.now(UTC).date().isoformat()
+        """Cut passages out of their files; also returns the notes that have changed."""
+        view, day = self._view, today()
+        rows = {hit.note: view.rows[hit.note] for hit in ranked}
+        parts = view.parts(rows.values())
+        texts = {number: self._texts.of(row) for number, row in rows.items()}
+        stale = {rows[n].path for n, text in texts.items() if text is None or n not in parts}
+        hits = []
         for hit in ranked:
-            row = self._view.rows[hit.note]
-            if not hit.part:
+            row, text = rows[hit.note], texts[hit.note]
+            if text is None or row.path in stale:
+                continue
+            passage = parts[hit.note][hit.part - 1] if hit.part else None
+            if passage is None:
                 hits.append(Hit(row, 0, None, "", hit.score))
-                continue
-            if hit.note not in texts:
-                texts[hit.note] = self._text(row)
-            text = texts[hit.note]
-            if text is None:
-                stale.add(row.path)
-                continue
-            passage = parts[hit.note][hit.part - 1]
-            if passage.expires and passage.expires < today:
-                continue
-            shown = readable(text[passage.start : passage.end])
-            hits.append(Hit(row, hit.part, passage, shown, hit.score))
+            elif not passage.expires or passage.expires >= day:
+                shown = readable(text[passage.start : passage.end])
+                hits.append(Hit(row, hit.part, passage, shown, hit.score))
         return hits, stale
 
-    def _text(self, row: Row) -> str | None:
-        """The note's text, or `None` when the file no longer holds the text that was indexed."""
-        file = f"{self.layout.root}/{row.path}"
-        try:
-            status = os.lstat(file)
-            looks = (row.token, status.st_size, status.st_mtime_ns, status.st_ino)
-            known = self._texts.get(row.path)
-            if known and known[0] == looks and row.size == status.st_size:
-                return known[1]
-            with open(file, "rb") as stream:  # noqa: PTH123 - a tenth of the time, on each hit
-                source = Source.parse(stream.read())
-        except OSError:
-            return None
-        if source.token != row.token:
-            return None
-        if len(self._texts) >= TEXTS_KEPT:
-            self._texts.clear()
-        self._texts[row.path] = (looks, source.text)
-        return source.text
+
+def _batches(entries: Sequence[Entry]) -> Iterator[Sequence[Entry]]:
+    start = 0
+    for size in chain(BATCHES, repeat(BATCHES[-1])):
+        if start >= len(entries):
+            return
+        yield entries[start : start + size]
+        start += size

@@ -45,5 +45,5 @@ class Links:
         found = {}
         for path, links in self._catalog.links(since).items():
             targets = (resolver.link(str(link[0]), path) for link in links if link[0])
-            found[path] = [target for target in targets if target and target != path]
+            found[path] = [target for target in targets if target]
         return found

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import pairwise
 
 from ..vault.layout import Layout
 from ..vault.memory import Observation, observations
@@ -121,13 +122,13 @@ def _memory(note: Note, day: str) -> Iterator[Passage]:
     found = observations(note)
     for observation in found:
         if is_live(observation, day):
-            yield _observation(note, observation, base)
+            yield _observation(observation, base)
     gaps = _gaps(base, len(note.source.text), [(base + o.start, base + o.end) for o in found])
     prose = ((start, end, "") for start, end in gaps if _has_prose(note.source.text[start:end]))
     yield from _sections(note, prose)
 
 
-def _observation(note: Note, observation: Observation, base: int) -> Passage:
+def _observation(observation: Observation, base: int) -> Passage:
     return Passage(
         key=_key("", observation.text),
         start=base + observation.start,
@@ -159,7 +160,7 @@ def _headed_spans(note: Note) -> Iterator[tuple[int, int, str]]:
     base, text = note.source.body, note.source.text
     marks = [(base + heading.start, heading.text) for heading in note.structure.headings]
     bounds = [(base, ""), *marks, (len(text), "")]
-    for (start, heading), (end, _) in zip(bounds, bounds[1:], strict=False):
+    for (start, heading), (end, _) in pairwise(bounds):
         yield start, end, heading
 
 

@@ -21,11 +21,11 @@ from .view import View
 NOTE_SHARE = 0.5
 """How much of its note's score a passage receives."""
 
-COPY_SHARE = 0.3
-"""What is left of the score of a sync program's conflict copy, so that it ranks behind."""
-
 ROUNDING = 1e-9
 """How much sums in another order may differ, as a share of them."""
+
+COPY_SHARE = 0.3
+"""What is left of the score of a sync program's conflict copy, so that it ranks behind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ def rank(view: View, query: Sequence[QueryTerm], allowed: set[int], limit: int) 
     weights = {term.text: term.weight * idf(view, term.text) for term in query}
     terms = [_term(view, text, weight, allowed) for text, weight in weights.items()]
     scores = _notes(view, terms, limit)
-    hits = _passages(view, weights, _highest(view, scores, limit))
+    hits = _passages(view, weights, _highest(view, terms, scores, limit))
     hits.sort(key=lambda hit: (-hit.score, view.rows[hit.note].path, hit.part))
     return Ranking(tuple(hits[:limit]), len(set().union(*(term.impacts for term in terms))))
 
@@ -68,8 +68,7 @@ def rank(view: View, query: Sequence[QueryTerm], allowed: set[int], limit: int) 
 def idf(view: View, term: str) -> float:
     """Inverse document frequency of an index term over the notes of the vault."""
     holders = len(view.best.impacts(term).by_note)
-    total = max(len(view.rows), holders)
-    return log(1 + (total - holders + 0.5) / (holders + 0.5))
+    return log(1 + (len(view.rows) - holders + 0.5) / (holders + 0.5))
 
 
 def _term(view: View, text: str, weight: float, allowed: set[int]) -> _Term:
@@ -97,8 +96,6 @@ def _notes(view: View, terms: Iterable[_Term], limit: int) -> dict[int, float]:
             if closed := more < least:
                 scores = {note: score for note, score in scores.items() if score + more >= least}
         _add(scores, term, closed=closed)
-    for note in view.copies & scores.keys():
-        scores[note] *= COPY_SHARE
     return scores
 
 
@@ -120,39 +117,46 @@ def _least(view: View, scores: Mapping[int, float], limit: int) -> float:
     return best[-1] if len(best) == limit else 0.0
 
 
-def _highest(view: View, scores: Mapping[int, float], limit: int) -> dict[int, float]:
-    best = heapq.nlargest(limit, scores.values())
-    least = best[-1] if best else 0.0
-    order = [(-s, view.rows[note].path, note) for note, s in scores.items() if s >= least]
-    return {note: scores[note] for _, _, note in sorted(order)[:limit]}
+def _highest(
+    view: View, terms: Sequence[_Term], scores: Mapping[int, float], limit: int
+) -> dict[int, float]:
+    """The best notes with their exact scores, for which the order of the additions is the query's.
+
+    In any other order, two states of the same index could differ in the last digit.
+    """
+    least = (1 - ROUNDING) * _least(view, scores, limit)
+    exact = {
+        note: sum(term.weight * term.impacts.get(note, 0.0) for term in terms) * _share(view, note)
+        for note, score in scores.items()
+        if score >= least
+    }
+    order = sorted((-score, view.rows[note].path, note) for note, score in exact.items())
+    return {note: exact[note] for _, _, note in order[:limit]}
 
 
-def _passages(view: View, weights: dict[str, float], notes: dict[int, float]) -> list[Ranked]:
-    wanted = _documents(view, notes)
+def _share(view: View, note: int) -> float:
+    return COPY_SHARE if note in view.copies else 1.0
+
+
+def _passages(view: View, weights: Mapping[str, float], notes: Mapping[int, float]) -> list[Ranked]:
+    documents = {
+        doc: (note, part) for note in notes for part, doc in enumerate(view.rows[note].docs)
+    }
     sums: dict[tuple[int, int], float] = {}
-    for segment, documents in wanted.items():
-        source = view.source(segment)
-        for term, weight in weights.items():
+    for source in view.sources():
+        places = source.places(documents)
+        for term, weight in weights.items() if places else ():
             postings = source.postings(term)
             if postings is not None:
-                for place, impact in matching(postings, documents):
+                for place, impact in matching(postings, places):
                     sums[place] = sums.get(place, 0.0) + weight * impact
-    hits, seen = [], set()
-    for (note, part), score in sums.items():
-        if part:
-            seen.add(note)
-            share = COPY_SHARE if view.rows[note].conflict_copy else 1.0
-            hits.append(Ranked(share * score + NOTE_SHARE * notes[note], note, part))
+    hits = [
+        Ranked(_share(view, note) * score + NOTE_SHARE * notes[note], note, part)
+        for (note, part), score in sums.items()
+        if part
+    ]
     # A note that only its head answers for is shown by its first passage.
-    for note in notes.keys() - seen:
-        part = 1 if len(view.rows[note].docs) > 1 else 0
-        hits.append(Ranked(NOTE_SHARE * notes[note], note, part))
+    for note in notes.keys() - {hit.note for hit in hits}:
+        first = 1 if len(view.rows[note].docs) > 1 else 0
+        hits.append(Ranked(NOTE_SHARE * notes[note], note, first))
     return hits
-
-
-def _documents(view: View, notes: dict[int, float]) -> dict[int, dict[int, tuple[int, int]]]:
-    wanted: dict[int, dict[int, tuple[int, int]]] = {}
-    for note in notes:
-        for part, (segment, doc) in enumerate(view.rows[note].docs):
-            wanted.setdefault(segment, {})[doc] = (note, part)
-    return wanted

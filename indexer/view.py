@@ -1,26 +1,30 @@
 """The catalog and the postings as one process holds them in memory.
 
-A view is refreshed from the catalog by what has changed since it last looked; a search works on
-one state of it. `owner` says to which note a document belongs, 0 when it is dead.
+A view is refreshed from the catalog by what has changed since it last looked; a question works
+on one state of it. `owner` says to which note a document belongs, 0 when it is dead.
 """
 
 from __future__ import annotations
 
-import json
 from array import array
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterator, MutableMapping, MutableSequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeAlias
+from typing import TypeVar
 
 from ..vault.categories import category_key
+from ._whoosh import Postings
 from .best import Best
-from .catalog import PENDING, Catalog, Row
+from .catalog import Catalog, Names, Row, decoded
 from .passages import Passage
 from .segments import Segment, SegmentStamp
 
-Postings: TypeAlias = "tuple[array[int], array[float]]"
+Value = TypeVar("Value")
+
+PARTS_KEPT = 4000
+"""Of how many notes the passages are kept decoded."""
 
 SCOPES_KEPT = 32
 """Scopes whose notes are kept; what a caller asks for may be anything."""
@@ -53,11 +57,11 @@ class Overlay:
     """The postings that are in no segment yet, term by term."""
 
     def __init__(self) -> None:
-        self.owner: dict[int, int] = {}
         self.last = 0
+        """The number of the last document."""
         self._terms: dict[str, Postings] = {}
 
-    def add(self, doc: int, impacts: dict[str, float]) -> None:
+    def add(self, doc: int, impacts: Mapping[str, float]) -> None:
         """Add one document; document numbers rise."""
         for term, impact in impacts.items():
             found = self._terms.get(term)
@@ -65,28 +69,50 @@ class Overlay:
                 found = self._terms[term] = (array("I"), array("f"))
             found[0].append(doc)
             found[1].append(impact)
-        self.owner.setdefault(doc, 0)
-        self.last = max(self.last, doc)
+        self.last = doc
 
     def postings(self, term: str) -> Postings | None:
-        """Document numbers, rising, and their impacts."""
+        """Places of documents in this source, rising, and their impacts."""
         return self._terms.get(term)
 
+    def documents(self, places: Iterable[int]) -> Iterable[int]:
+        """The numbers of the documents at some places."""
+        return places
 
-@dataclass(slots=True)
+    def places(self, documents: Mapping[int, Value]) -> Mapping[int, Value]:
+        """The same mapping by place, of the documents that may be in this source."""
+        return documents
+
+
+@dataclass(frozen=True, slots=True)
 class Stored:
-    """A written segment and the notes that own its documents."""
+    """A written segment, and the numbers of its documents in order."""
 
     segment: Segment
-    owner: MutableSequence[int] = field(repr=False)
+    docs: list[int] = field(repr=False)
 
     def postings(self, term: str) -> Postings | None:
-        """Document numbers, rising, and their impacts."""
+        """Places of documents in this source, rising, and their impacts."""
         return self.segment.postings(term)
+
+    def documents(self, places: Iterable[int]) -> Iterable[int]:
+        """The numbers of the documents at some places."""
+        return map(self.docs.__getitem__, places)
+
+    def places(self, documents: Mapping[int, Value]) -> Mapping[int, Value]:
+        """The same mapping by place, of the documents that are in this source."""
+        docs, found = self.docs, {}
+        first, last = (docs[0], docs[-1]) if docs else (0, -1)
+        for doc, value in documents.items():
+            if first <= doc <= last:
+                at = bisect_left(docs, doc)
+                if docs[at] == doc:
+                    found[at] = value
+        return found
 
 
 class View:
-    """What one process knows of the index. Its owner serialises the calls."""
+    """What one process knows of the index. Its owner serialises the calls, but for `row`."""
 
     def __init__(self, catalog: Catalog, folder: Path) -> None:
         self._catalog, self._folder = catalog, folder
@@ -94,113 +120,104 @@ class View:
         self.numbers: dict[str, int] = {}
         self.stored: dict[int, Stored] = {}
         self.overlay = Overlay()
-        self.change = self.epoch = self._version = -1
-        self._parts: dict[int, tuple[Passage, ...]] = {}
-        self._scopes: dict[Scope, set[int]] = {}
+        self.owner: list[int] = []
         self.copies: set[int] = set()
         """The notes that are conflict copies."""
         self.projects: Counter[str] = Counter()
         """How many notes each project has."""
         self.best = Best(self)
+        self.change = self._version = -1
+        self.behind = 0
+        """How many notes a build, of whichever process, has yet to see."""
         self.renamed = 0
         """Rises when the names by which notes are found have changed."""
-        self.refresh()
+        self._parts: dict[int, tuple[Passage, ...]] = {}
+        self._scopes: dict[Scope, set[int]] = {}
 
     def close(self) -> None:
         """Close the segments."""
         for stored in self.stored.values():
             stored.segment.close()
 
-    def refresh(self) -> bool:
-        """Take over what was committed since the last look; says whether anything was."""
-        version = self._catalog.data_version()
-        if version == self._version:
-            return False
-        with self._catalog.reading():
-            self._take_over()
-        self._version = version
-        return True
+    def refresh(self) -> None:
+        """Take over what other processes have committed. Raises `DamagedIndex`."""
+        version = self._catalog.version()
+        if version != self._version:
+            self.reload()
+            self._version = version
 
     def reload(self) -> None:
-        """Take over what this process itself has committed."""
+        """Take over what anyone has committed, this process included. Raises `DamagedIndex`."""
         with self._catalog.reading():
-            self._take_over()
+            change = self._catalog.change()
+            if change != self.change:
+                self._take_over()
+                self.change = change
 
     def _take_over(self) -> None:
-        change, epoch = self._catalog.change(), self._catalog.epoch()
-        if epoch != self.epoch:
-            self._start_over()
-        elif change == self.change:
-            return
-        else:
-            self._open_new(self._catalog.segments())
+        self._take_over_segments()
+        self.owner.extend([0] * (self._catalog.documents() - len(self.owner)))
         for doc, impacts in self._catalog.pending(self.overlay.last):
             self.overlay.add(doc, impacts)
         for number in self._catalog.gone(self.change):
             self._replace(number, None)
         for row in self._catalog.rows(self.change):
             self._replace(row.number, row)
-        self.change, self.epoch = change, epoch
+        self.behind = self._catalog.behind()
 
-    def _start_over(self) -> None:
-        self.rows, self.numbers, self._parts = {}, {}, {}
-        self.overlay, self.change = Overlay(), -1
-        self._scopes.clear()
-        self.copies.clear()
-        self.projects.clear()
-        self.best.clear()
+    def _take_over_segments(self) -> None:
         wanted = self._catalog.segments()
-        for number in [number for number in self.stored if number not in wanted]:
-            self.stored.pop(number).segment.close()
-        for stored in self.stored.values():
-            stored.owner = _nobody(stored.segment)
-        self._open_new(wanted)
-
-    def _open_new(self, wanted: dict[int, tuple[str, str]]) -> None:
+        if wanted.keys() != self.stored.keys():
+            self.best.moved()
         for number, (folder, stamp) in wanted.items():
             if number not in self.stored:
                 segment = Segment.open(self._folder / folder, SegmentStamp.parse(stamp))
-                self.stored[number] = Stored(segment, _nobody(segment))
-
-    def _owner(self, segment: int) -> MutableSequence[int] | MutableMapping[int, int]:
-        return self.overlay.owner if segment == PENDING else self.stored[segment].owner
+                docs = self._catalog.documents_of(number)
+                self.stored[number] = Stored(segment, docs)
+                if docs and docs[0] <= self.overlay.last:
+                    # It may hold what was pending; what still is so will be read again.
+                    self.overlay = Overlay()
+        for number in self.stored.keys() - wanted.keys():
+            self.stored.pop(number).segment.close()
 
     def _replace(self, number: int, row: Row | None) -> None:
         """Put a note in the place of what was known of it; `None` when it is gone."""
         old = self.rows.get(number)
         if old is None and row is None:
             return
-        if _names(old) != _names(row):
-            self.renamed += 1
         if old is not None:
             self._drop(old)
         if row is not None:
             self._add(row)
+        if old is None or row is None or _names(old) != _names(row):
+            self.renamed += 1
         self.best.touch(number, old.docs if old else (), row.docs if row else ())
 
     def _add(self, row: Row) -> None:
-        self.rows[row.number] = row
-        self.numbers[row.path] = row.number
-        for segment, doc in row.docs:
-            self._owner(segment)[doc] = row.number
+        number = row.number
+        self.rows[number] = row
+        self.numbers[row.path] = number
+        for doc in row.docs:
+            self.owner[doc] = number
         for scope, admitted in self._scopes.items():
             if scope.admits(row):
-                admitted.add(row.number)
+                admitted.add(number)
         if row.conflict_copy:
-            self.copies.add(row.number)
+            self.copies.add(number)
         if row.project:
             self.projects[row.project] += 1
 
     def _drop(self, row: Row) -> None:
-        del self.rows[row.number]
-        self._parts.pop(row.number, None)
-        if self.numbers.get(row.path) == row.number:
+        number = row.number
+        del self.rows[number]
+        self._parts.pop(number, None)
+        if self.numbers.get(row.path) == number:
             del self.numbers[row.path]
-        for segment, doc in row.docs:
-            self._owner(segment)[doc] = 0
+        for doc in row.docs:
+            self.owner[doc] = 0
         for admitted in self._scopes.values():
-            admitted.discard(row.number)
-        self.copies.discard(row.number)
+            admitted.discard(number)
+        self.copies.discard(number)
         if row.project:
             self.projects[row.project] -= 1
 
@@ -211,18 +228,17 @@ class View:
         yield from self.stored.values()
         yield self.overlay
 
-    def source(self, segment: int) -> Stored | Overlay:
-        """The holder of one segment's postings."""
-        return self.overlay if segment == PENDING else self.stored[segment]
-
     def intact(self) -> bool:
         """Say whether the segment files are those that were opened."""
         return all(stored.segment.intact() for stored in self.stored.values())
 
+    def alive(self, docs: Iterable[int]) -> list[int]:
+        """Those of some documents that belong to a note."""
+        return [doc for doc in docs if self.owner[doc]]
+
     def row(self, path: str) -> Row | None:
         """The note at a path."""
-        number = self.numbers.get(path)
-        return self.rows[number] if number else None
+        return self.rows.get(self.numbers.get(path, 0))
 
     def within(self, scope: Scope) -> set[int]:
         """The notes of a scope; not to be changed, and good until a change."""
@@ -230,24 +246,23 @@ class View:
         if found is None:
             if len(self._scopes) >= SCOPES_KEPT:
                 self._scopes.clear()
-            admitted = {number for number, row in self.rows.items() if scope.admits(row)}
-            found = self._scopes[scope] = admitted
+            found = {number for number, row in self.rows.items() if scope.admits(row)}
+            self._scopes[scope] = found
         return found
 
-    def parts(self, numbers: list[int]) -> dict[int, tuple[Passage, ...]]:
-        """The passages of some notes, decoded once."""
-        missing = [number for number in numbers if number not in self._parts]
-        if len(self._parts) > 4000:
-            self._parts.clear()
-            missing = numbers
-        for number, text in self._catalog.passages(missing).items():
-            self._parts[number] = tuple(Passage(*values) for values in json.loads(text)[1:])
-        return {number: self._parts[number] for number in numbers if number in self._parts}
+    def parts(self, rows: Iterable[Row]) -> dict[int, tuple[Passage, ...]]:
+        """The passages of some notes, by number; not of those that have changed meanwhile."""
+        wanted = {row.number: row.change for row in rows}
+        known = self._parts
+        if len(known) > PARTS_KEPT:
+            known.clear()
+        missing = [number for number in wanted if number not in known]
+        for number, (change, text) in self._catalog.passages(missing).items():
+            if change == wanted[number]:
+                known[number] = tuple(Passage(*values) for values in decoded(text)[1:])
+        return {number: known[number] for number in wanted if number in known}
 
 
-def _nobody(segment: Segment) -> MutableSequence[int]:
-    return array("I", bytes(4 * segment.document_count))
-
-
-def _names(row: Row | None) -> tuple[object, ...]:
-    return (row.path, row.id, row.title, row.names, row.conflict_copy) if row else ()
+def _names(row: Row) -> tuple[object, ...]:
+    aliases = Names.parse(row.names).aliases
+    return (row.path, row.id, row.title, aliases, row.conflict_copy)

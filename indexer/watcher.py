@@ -1,7 +1,7 @@
 """Watching a vault for changes: which notes may have changed, told to the keeper.
 
 Events are hints only; what a path is now is read from disk. Everything that an event cannot
-tell exactly (folders that move, lost events) asks for a full look.
+tell exactly (folders that come or move, lost events) asks for a full look.
 """
 
 from __future__ import annotations
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 Hint = Callable[[str | None], None]
 """Called with a note's relative path, or `None` for "anything may have changed"."""
 
-
 CHANGES: list[type[FileSystemEvent]] = [
     DirCreatedEvent,
     DirDeletedEvent,
@@ -48,10 +47,13 @@ CHANGES: list[type[FileSystemEvent]] = [
 
 
 class _Handler(FileSystemEventHandler):
+    """Turns events into hints."""
+
     def __init__(self, layout: Layout, hint: Hint) -> None:
         self._layout, self._hint = layout, hint
 
     def on_any_event(self, event: FileSystemEvent) -> None:
+        """Hand on the places that an event names, its kind apart: it may be wrong or late."""
         self._hand_on(os.fsdecode(event.src_path), event.is_directory)
         if event.dest_path:
             self._hand_on(os.fsdecode(event.dest_path), event.is_directory)
@@ -69,55 +71,46 @@ class _Handler(FileSystemEventHandler):
 
 
 class Watcher:
-    """One running observer on a vault, native or polling."""
+    """An observer of one vault, by the events of the system."""
 
     def __init__(self, layout: Layout, hint: Hint) -> None:
         self._layout, self._hint = layout, hint
         self._observer: BaseObserver | None = None
-        self._watched: os.stat_result | None = None
+        self._root: tuple[int, int] | None = None
 
     def start(self) -> None:
         """Start watching. Raises `OSError` when the system grants no more watches."""
-        self._observer = self._make()
+        from watchdog.observers import Observer
+
+        self._root = self._root_now()
+        self._observer = Observer()
         handler = _Handler(self._layout, self._hint)
         root = str(self._layout.root)
-        self._watched = self._layout.root.stat()
         self._observer.schedule(handler, root, recursive=True, event_filter=CHANGES)
         self._observer.start()
 
-    def _make(self) -> BaseObserver:
-        settings = self._layout.settings
-        if settings.watch == "polling":
-            from watchdog.observers.polling import PollingObserver
-
-            return PollingObserver(timeout=settings.poll_seconds)
-        from watchdog.observers import Observer
-
-        return Observer()
-
     def alive(self) -> bool:
-        """Say whether the observer and its emitters still run, and on the folder of now."""
+        """Say whether the observer and its emitters run, on the folder that is there now."""
         observer = self._observer
         return (
             observer is not None
             and observer.is_alive()
-            and all(emitter.is_alive() for emitter in observer.emitters)
-            and self._in_place()
+            and all(emitter.is_alive() for emitter in tuple(observer.emitters))
+            # Events of a folder that was unmounted or replaced say nothing of the new one.
+            and self._root == self._root_now()
         )
 
-    def _in_place(self) -> bool:
-        # A folder that was mounted anew, or put back, is another one under the same name.
+    def _root_now(self) -> tuple[int, int] | None:
         try:
-            now = self._layout.root.stat()
+            found = os.stat(self._layout.root)  # noqa: PTH116 - at each question
         except OSError:
-            return False
-        return self._watched is not None and os.path.samestat(self._watched, now)
+            return None
+        return found.st_dev, found.st_ino
 
     def stop(self) -> None:
         """Stop watching; does nothing when it does not run."""
         observer, self._observer = self._observer, None
-        if observer is None:
-            return
-        observer.stop()  # One that has died, too: its emitters live on without it.
-        if observer.is_alive():
-            observer.join(2)
+        if observer is not None:
+            observer.stop()
+            if observer.is_alive():
+                observer.join(2)

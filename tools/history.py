@@ -161,7 +161,7 @@ def restore(vault: Vault, ref: str, to: str | None = None) -> Restored:
             raise InvalidArgument("ref", f"{subject.path} is there; say to which revision")
         act = vault.act("restore", subject.note, of=record.hash)
         token = vault.store.write(subject.path, data, expected=expected, act=act)
-    vault.changed((subject.path,))
+    vault.index.touched((subject.path,))
     return Restored(subject.note, subject.path, token)
 
 
@@ -221,7 +221,7 @@ def _remove(vault: Vault, subject: _Subject) -> bool:
             data = remove_observation(note.source, item).data
             act = vault.act("forget", subject.note, subject.observation, reason="reverted")
             vault.store.write(subject.path, data, expected=note.source.token, act=act)
-    vault.changed((subject.path,))
+    vault.index.touched((subject.path,))
     return item is not None
 
 
@@ -328,7 +328,7 @@ def _restore_observation(vault: Vault, subject: _Subject, past: Observation) -> 
         if data != note.source.data:
             act = vault.act("restore", subject.note)
             vault.store.write(subject.path, data, expected=note.source.token, act=act)
-    vault.changed((subject.path,))
+    vault.index.touched((subject.path,))
     vault.store.ledger.history.catch_up()
     version = vault.store.ledger.version(subject.note, past.id)
     token = parse_note(vault.layout, subject.path, data).source.token

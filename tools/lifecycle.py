@@ -156,7 +156,7 @@ def _changed(
         if source.data != note.source.data:
             act = vault.act(op, note.id, place.observation, reason=reason)
             vault.store.write(path, source.data, expected=note.source.token, act=act)
-    vault.changed((path,))
+    vault.index.touched((path,))
     return item, parse_note(vault.layout, path, source.data)
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import Literal, TypeVar, get_args
 
-from ..indexer.catalog import Names, Row
+from ..indexer.catalog import Names, Row, decoded
 from ..indexer.view import Scope
 from ..vault import edit
 from ..vault.errors import (
@@ -123,7 +122,7 @@ def create_note(
     made = parse_note(vault.layout, path, source.data)
     act = vault.act("create", made.id)
     token = vault.store.write(path, source.data, expected=None, act=act)
-    vault.changed((path,))
+    vault.index.touched((path,))
     return Created("created", made.id, path, title, token)
 
 
@@ -159,7 +158,7 @@ def edit_note(
             act = vault.act("edit", _id_of(before, row))
             token = vault.store.write(row.path, data, expected=token, act=act)
     if changed:
-        vault.changed((row.path,))
+        vault.index.touched((row.path,))
     return Edited(
         outcome="edited" if changed else "unchanged",
         note_id=_id_of(before, row),
@@ -182,7 +181,7 @@ def delete_note(vault: Vault, ref: str) -> Deleted:
     row, linked = vault.index.ask(known)
     note_id = row.id if is_id(row.id) else derived_id(row.path)
     trash = vault.store.trash(row.path, note_id, vault.act("delete", note_id))
-    vault.changed((row.path,))
+    vault.index.touched((row.path,))
     return Deleted("deleted", note_id, row.path, trash, linked)
 
 
@@ -349,7 +348,7 @@ def _line(row: Row) -> NoteLine:
         tags=Names.parse(row.names).tags,
         modified_at=date_of(row.mtime_ns),
         project=row.project or None,
-        problem=_sentence(Problem(*json.loads(row.problem))) if row.problem else None,
+        problem=_sentence(Problem(*decoded(row.problem))) if row.problem else None,
     )
 
 

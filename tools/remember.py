@@ -282,7 +282,7 @@ def _remember(vault: Vault, project: str | None, category: str, candidate: Candi
     memory = vault.index.ask(lambda: _look(vault, project, category, candidate))
     with vault.store.transaction(memory.path):
         answer = _told_elsewhere(vault, memory, candidate) or _write(vault, memory, candidate)
-    vault.changed((answer.path,))
+    vault.index.touched((answer.path,))
     return with_versions(vault, [answer])[0] if answer.outcome == "skipped" else answer
 
 

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import logging
 import os
-import sqlite3
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 
 from ..indexer.index import Index
 from ..indexer.keeper import Keeper
-from ..indexer.segments import DamagedIndex
 from ..vault.layout import Layout, find_vault, open_layout
 from ..vault.ledger import Act
 from ..vault.note import read_note
@@ -20,8 +16,6 @@ from ..vault.revision import Actor, Op
 from ..vault.settings import Settings
 from ..vault.store import Store
 from .answers import IndexState, Origin
-
-log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,19 +81,6 @@ class Vault:
         """How far the index is; only inside a question."""
         now = self.index.freshness()
         return IndexState(now.behind == 0, now.notes, now.behind, now.notice or None)
-
-    def changed(self, paths: Iterable[str]) -> None:
-        """Bring notes that were written into the index, so that the next question finds them.
-
-        What is on disk is acknowledged whatever becomes of that: an index that cannot be
-        written now is mended, or catches up, before the next answer.
-        """
-        kept = tuple(paths)
-        try:
-            self.index.touched(kept)
-        except (DamagedIndex, sqlite3.DatabaseError) as failure:
-            log.warning("The index was not brought up to date: %s", failure)
-            self.index.mark(kept)
 
     def close(self) -> None:
         """Stop the background work and close the index."""

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from .errors import SectionAmbiguous, SectionNotFound
@@ -21,6 +22,7 @@ Span = tuple[int, int]
 _HASHES = re.compile(r"(#{1,6})[ \t]+")
 # What Obsidian takes for blanks when it compares an anchor with a heading.
 _MARKS = re.compile(r"[!\"#$%&()*+,.:;<=>?@^`{|}~/\[\]\\]")
+_NO_SLUG = re.compile(r"[^\w\- ]")
 _LINE_END = re.compile(r"\r\n?|\n")
 
 
@@ -61,7 +63,8 @@ def find_anchor(structure: Structure, anchor: str) -> Heading | None:
     """Return the heading that the anchor of a link leads to; None when there is none.
 
     `Part` is the first heading of that text, `Chapter#Part` the first one below a heading
-    Chapter. Spelling counts first; then, as in Obsidian, case and marks such as `&:/` do not.
+    Chapter. Spelling counts first; then, as in Obsidian, case and marks such as `&:/` do not;
+    last, the anchor may be the one that GitHub and VS Code make: `part-one`, `part-one-1`.
     """
     chains = _chains(structure)
     for fold in (heading_key, _anchor_key):
@@ -70,7 +73,8 @@ def find_anchor(structure: Structure, anchor: str) -> Heading | None:
             names = [(fold(one.raw), fold(one.text)) for one in chain]
             if wanted[-1] in names[-1] and _lies_below(wanted[:-1], names[:-1]):
                 return chain[-1]
-    return None
+    slug = anchor.casefold()
+    return next((one for name, one in _slugs(structure) if name == slug), None)
 
 
 def find_block(structure: Structure, body: str, identifier: str) -> Span | None:
@@ -98,6 +102,15 @@ def heading_key(name: str) -> str:
 
 def _anchor_key(name: str) -> str:
     return heading_key(_MARKS.sub(" ", name).casefold())
+
+
+def _slugs(structure: Structure) -> Iterator[tuple[str, Heading]]:
+    """The headings with their anchors as GitHub makes them; an equal one gets a number."""
+    seen: Counter[str] = Counter()
+    for heading in structure.headings:
+        name = _NO_SLUG.sub("", heading.text.casefold()).replace(" ", "-")
+        yield (f"{name}-{seen[name]}" if seen[name] else name), heading
+        seen[name] += 1
 
 
 def _fits(one: _Named, name: str, level: int, fold: Callable[[str], str]) -> bool:

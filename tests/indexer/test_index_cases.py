@@ -54,7 +54,7 @@ def opened(vault_dir, fill):
 @pytest.fixture
 def segments_at_once(monkeypatch):
     """Let a few notes make a segment, as many notes do."""
-    monkeypatch.setattr(sync, "BULK", 1)
+    monkeypatch.setattr("zibaldone.indexer.index.BULK", 1)
 
 
 @pytest.fixture
@@ -104,26 +104,24 @@ def files_of(folder):
 HOLD_WRITER = """
 import sys, time
 from pathlib import Path
-from zibaldone.indexer.catalog import Catalog
-from zibaldone.indexer.index import FORMAT, Index
-from zibaldone.indexer.segments import engine_stamp
+from zibaldone.indexer.index import Index
 from zibaldone.vault.layout import open_layout
 index = Index(open_layout(sys.argv[1]))
 index.refresh()
-catalog = Catalog(index.layout.cache_dir / "index/catalog.db", f"{FORMAT} {engine_stamp()}")
-with index._build_lock(5), catalog.writing() as change:
+catalog = index._parts.catalog
+with index._engine.build_lock(5), catalog.writing() as change:
     catalog.remove("Old.md", change)
     print("held", flush=True)
     time.sleep(60)
 """
 
 HOLD_BUILD_LOCK = """
-import sys, time
+import sys
 from zibaldone.indexer.index import Index
 from zibaldone.vault.layout import open_layout
-with Index(open_layout(sys.argv[1]))._build_lock(5):
+with Index(open_layout(sys.argv[1]))._engine.build_lock(5):
     print("held", flush=True)
-    time.sleep(3)
+    sys.stdin.readline()
 """
 
 
@@ -155,9 +153,12 @@ def test_ix_01_a_live_lock_is_waited_for_and_never_stolen(opened, vault_dir, pyt
     holder = python(HOLD_BUILD_LOCK, vault_dir)
     assert holder.stdout.readline() == "held\n"
     early = search(vault, "quince")
-    assert holder.poll() is None, "this says nothing when the lock is free again"
     assert (early.results, early.index.fresh, early.index.behind) == ((), False, 1)
-    holder.wait()
+    release = threading.Timer(2, holder.stdin.close)
+    release.start()
+    vault.index.refresh(rebuild=True)
+    assert not release.is_alive(), "the lock was stolen"
+    assert holder.wait() == 0
     late = search(vault, "quince")
     assert [hit.path for hit in late.results] == ["Old.md"]
     assert (late.index.fresh, late.index.behind) == (True, 0)
@@ -246,7 +247,7 @@ def test_ix_03_damage_found_at_the_next_start(opened, segments_at_once, damage):
     first = opened(GOOSEBERRIES)
     assert len(paths(first, "gooseberry")) == 2
     first.close()
-    folder = first.layout.cache_dir / "index"
+    folder = first.index.folder
     assert list(folder.glob("segment-*/*.toc"))
     damage(folder)
     both_found_after_repair(opened())
@@ -256,7 +257,7 @@ def test_ix_03_damage_found_at_the_next_start(opened, segments_at_once, damage):
 def test_ix_03_damage_under_an_open_index(opened, segments_at_once, damage):
     vault = opened(GOOSEBERRIES)
     assert len(paths(vault, "gooseberry")) == 2
-    damage(vault.layout.cache_dir / "index")
+    damage(vault.index.folder)
     both_found_after_repair(vault)
 
 
@@ -264,20 +265,34 @@ def test_ix_03_damage_under_an_open_index(opened, segments_at_once, damage):
 def test_ix_03_a_catalog_torn_under_an_open_index(opened, segments_at_once, damage):
     vault = opened(GOOSEBERRIES)
     assert len(paths(vault, "gooseberry")) == 2
-    damage(vault.layout.cache_dir / "index")
+    damage(vault.index.folder)
     # SQLite may hold the pages in memory and in its log, and then nothing is lost.
     assert sorted(paths(vault, "gooseberry")) == ["A.md", "B.md"]
     vault.close()
     assert sorted(paths(opened(), "gooseberry")) == ["A.md", "B.md"]
 
 
+def test_ix_03_a_page_lost_in_the_midst_of_a_long_text(opened):
+    body = "".join(f"\n\n## Part {n}\n\ngooseberry {n}" for n in range(60))
+    first = opened({"A.md": f"gooseberry{body}\n", "B.md": "gooseberry\n"})
+    wanted = search(first, "gooseberry").results
+    first.close()
+    file = first.index.folder / "catalog.db"
+    data = file.read_bytes()
+    at = data.index(b"Part 30") // 4096 * 4096
+    file.write_bytes(data[:at] + bytes(4096) + data[at + 4096 :])
+    answer = search(opened(), "gooseberry")
+    assert answer.results == wanted
+    assert "damaged" in answer.index.note
+
+
 def test_ix_03_damage_found_while_the_index_is_tidied(opened, segments_at_once, patch, fill):
-    patch.setattr(sync, "SEGMENT_LIMIT", 1)
+    patch.setattr("zibaldone.indexer.upkeep.SEGMENT_LIMIT", 1)
     vault = opened({"A.md": "gooseberry\n"})
     paths(vault, "gooseberry")
     fill({"B.md": "gooseberry\n"})
     paths(vault, "gooseberry")
-    zeros(vault.layout.cache_dir / "index")
+    zeros(vault.index.folder)
     vault.close()  # which merges segments
     patch.undo()
     both_found_after_repair(opened())
@@ -286,13 +301,13 @@ def test_ix_03_damage_found_while_the_index_is_tidied(opened, segments_at_once, 
 def test_ix_03_a_full_disk_is_no_damage(opened, fill):
     vault = opened(GOOSEBERRIES)
     assert len(paths(vault, "gooseberry")) == 2
-    file = vault.layout.cache_dir / "index/catalog.db"
+    file = vault.index.folder / "catalog.db"
     inode = file.stat().st_ino
-    pages = vault.index._catalog._db.execute("PRAGMA max_page_count=1").fetchone()[0]
+    pages = vault.index._parts.catalog._db.execute("PRAGMA max_page_count=1").fetchone()[0]
     fill({f"C{n}.md": f"gooseberry {n} " + "and more " * 500 for n in range(50)})
     with pytest.raises(StorageFailed, match="full"):
         search(vault, "gooseberry")
-    vault.index._catalog._db.execute(f"PRAGMA max_page_count={pages + 10_000}")
+    vault.index._parts.catalog._db.execute(f"PRAGMA max_page_count={pages + 10_000}")
     answer = search(vault, "gooseberry", limit=60)
     assert (answer.total, answer.index.note) == (52, None)
     assert file.stat().st_ino == inode
@@ -406,15 +421,17 @@ def test_ix_18_bytes_that_are_no_text(opened, vault_dir):
 def test_ix_20_a_note_made_while_a_scan_runs(opened, patch):
     scanning, other = opened({"Old.md": "old\n"}), opened()
     begun, go_on = threading.Event(), threading.Event()
-    prepare = scanning.index.refresh() and scanning.index._updater.prepare
+    scanning.index.refresh()
+    prepare = sync.prepare
 
-    def slow(entries):
-        begun.set()
-        assert go_on.wait(30)
-        return prepare(entries)
+    def slow(layout, entry, known):
+        if threading.current_thread() is not threading.main_thread():
+            begun.set()
+            assert go_on.wait(30)
+        return prepare(layout, entry, known)
 
     (scanning.layout.root / "Old.md").write_text("old and changed\n")
-    patch.setattr(scanning.index._updater, "prepare", slow)
+    patch.setattr(sync, "prepare", slow)
     scan = threading.Thread(target=scanning.index.refresh)
     scan.start()
     try:
@@ -451,8 +468,8 @@ def test_ix_20_a_note_that_changes_while_it_is_read_is_read_again(opened, patch,
     vault.index.refresh()
     prepare = sync.prepare
 
-    def overtaken(layout, entry):
-        prepared = prepare(layout, entry)
+    def overtaken(layout, entry, known):
+        prepared = prepare(layout, entry, known)
         (vault_dir / "Old.md").write_text("newest\n")
         return prepared
 
@@ -472,10 +489,10 @@ def test_ix_21_a_note_that_fails_once(opened, patch, caplog):
     vault = opened({"Braces %s {0!r}.md": text, "Other.md": "loquat\n"})
     prepare = sync.prepare
 
-    def failing(layout, entry):
+    def failing(layout, entry, known):
         if entry.path.startswith("Braces"):
             raise RuntimeError(text)
-        return prepare(layout, entry)
+        return prepare(layout, entry, known)
 
     patch.setattr(sync, "prepare", failing)
     with caplog.at_level(logging.ERROR):
@@ -675,7 +692,7 @@ def test_mc_05_questions_while_the_index_is_built(opened):
     until(lambda: search(vault, "greengage", limit=1).index.fresh, 120)
     assert search(vault, "greengage", limit=1).total == 3000
     vault.close()
-    folder = vault.layout.cache_dir / "index"
+    folder = vault.index.folder
     built = {path.name: path.stat().st_mtime_ns for path in folder.glob("segment-*")}
     assert built
     again = opened(watch=True)
@@ -846,7 +863,7 @@ def test_eight_processes_open_a_new_cache_at_once(fill, vault_dir, python):
 
 def test_the_log_of_a_busy_catalog_is_waited_for(opened, vault_dir):
     vault = opened(GOOSEBERRIES)
-    folder = vault.layout.cache_dir / "index"
+    folder = vault.index.folder
     folder.mkdir(parents=True)
     busy = sqlite3.connect(folder / "catalog.db", isolation_level=None, check_same_thread=False)
     busy.execute("BEGIN IMMEDIATE")  # for whose end SQLite does not wait to change the journal
@@ -863,7 +880,7 @@ def test_a_rebuild_does_not_wait_for_the_keeper_for_ever(opened):
     held, go_on = threading.Event(), threading.Event()
 
     def keep():  # as the keeper's build does: the build lock, then the index
-        with vault.index._build_lock(5):
+        with vault.index._engine.build_lock(5):
             held.set()
             go_on.wait(5)
             vault.index.touched(("A.md",))
@@ -876,6 +893,29 @@ def test_a_rebuild_does_not_wait_for_the_keeper_for_ever(opened):
     assert vault.index.refresh(rebuild=True).notes == 2
     assert time.monotonic() - begun < 20
     keeper.join()
+
+
+def test_a_rebuild_in_the_midst_of_a_look(opened, patch):
+    begun, go_on = threading.Event(), threading.Event()
+    prepare = sync.prepare
+
+    def slow(layout, entry, known):
+        if threading.current_thread() is not threading.main_thread():
+            begun.set()
+            assert go_on.wait(30)
+        return prepare(layout, entry, known)
+
+    patch.setattr(sync, "prepare", slow)
+    vault = opened(GOOSEBERRIES, watch=True)
+    try:
+        assert begun.wait(30)
+        assert vault.index.refresh(rebuild=True).notes == 2
+        inode = (vault.index.folder / "catalog.db").stat().st_ino
+    finally:
+        go_on.set()
+    until(lambda: not vault.index.marked() and search(vault, "gooseberry").index.fresh)
+    vault.close()
+    assert (vault.index.folder / "catalog.db").stat().st_ino == inode
 
 
 def test_an_index_closed_twice(vault_dir):

@@ -23,7 +23,7 @@ class FakeView:
 
     def __init__(self, notes, copies=()):
         self.overlay = Overlay()
-        self.rows = {}
+        self.rows, self.owner = {}, [0]
         self.copies = set(copies)
         self.documents = {}
         last = 0
@@ -32,9 +32,9 @@ class FakeView:
             for impacts in note:
                 last += 1
                 self.overlay.add(last, impacts)
-                self.overlay.owner[last] = number
+                self.owner.append(number)
                 self.documents[last] = impacts
-                docs.append((0, last))
+                docs.append(last)
             copy = number in self.copies
             self.rows[number] = FakeRow(
                 f"{number % 3}-{number}.md", tuple(docs), conflict_copy=copy
@@ -44,10 +44,6 @@ class FakeView:
     def sources(self):
         return [self.overlay]
 
-    def source(self, segment):
-        assert segment == 0
-        return self.overlay
-
 
 def added_up(view, query, allowed):
     """The score of every note and passage, by the definition."""
@@ -55,7 +51,7 @@ def added_up(view, query, allowed):
     for number in allowed:
         row = view.rows[number]
         share = COPY_SHARE if row.conflict_copy else 1.0
-        docs = [view.documents[doc] for _, doc in row.docs]
+        docs = [view.documents[doc] for doc in row.docs]
         weights = {term.text: term.weight * idf(view, term.text) for term in query}
         terms = [text for text in weights if any(text in impacts for impacts in docs)]
         if not terms:

@@ -53,6 +53,22 @@ def test_lk_20_an_anchor_without_a_heading(anchor: str) -> None:
     assert anchored(GUIDE, anchor) is None
 
 
+@pytest.mark.parametrize(
+    ("anchor", "line"),
+    [
+        ("mix--match", 2),
+        ("notes", 4),
+        ("notes-1", 12),
+        ("cellar-north--south", 10),
+        ("code-and-stress", 14),
+        ("notes-2", None),
+    ],
+)
+def test_an_anchor_may_be_one_that_github_makes(anchor: str, line: int | None) -> None:
+    found = find_anchor(parse(GUIDE), anchor)
+    assert (found and found.line) == line
+
+
 def test_an_anchor_of_two_parts_tells_equal_headings_apart() -> None:
     structure = parse(GUIDE)
     lines = [find_anchor(structure, a).line for a in ("Notes", "Cellar north south#Notes")]
