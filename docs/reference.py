@@ -221,6 +221,7 @@ EXAMPLES: Final[Mapping[str, tuple[dict[str, Any], object]]] = {
                     line=7,
                     origin="agent",
                     type="semantic",
+                    version=1,
                     observation_id="m3k9f2",
                 ),
             ),
@@ -273,6 +274,35 @@ EXAMPLES: Final[Mapping[str, tuple[dict[str, Any], object]]] = {
                 "-- Prefers dark themes in every editor. ^m3k9f2\n"
                 "+- Prefers light themes in every editor. ^m3k9f2"
             ),
+        ),
+    ),
+    "update_memory": (
+        {
+            "ref": "m3k9f2",
+            "observation": "Prefers light themes in every editor.",
+            "reason": "She said so.",
+        },
+        answers.Updated(
+            outcome="updated",
+            note_id="7k2m9qx4tb1c",
+            observation_id="m3k9f2",
+            version=2,
+            receipt="m3k9f2@v2",
+            path="agent-memory/preferences.md",
+            version_token=_TOKEN,
+            diff="Prefers [-dark-]{+light+} themes in every editor.",
+        ),
+    ),
+    "forget": (
+        {"ref": "m3k9f2"},
+        answers.Forgotten(
+            outcome="forgotten",
+            note_id="7k2m9qx4tb1c",
+            observation_id="m3k9f2",
+            version=3,
+            receipt="m3k9f2@v3",
+            path="agent-memory/preferences.md",
+            version_token=_TOKEN,
         ),
     ),
     "delete_note": (

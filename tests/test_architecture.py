@@ -17,6 +17,7 @@ DOORS = {
     "tools/cli.py",
     "tools/commands.py",
     "tools/mcp_server.py",
+    "tools/owner.py",
     "tools/render.py",
     "tools/serve.py",
 }

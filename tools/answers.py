@@ -172,6 +172,7 @@ class ObservationOut:
     line: int
     origin: Origin
     type: MemoryType
+    version: int
     observation_id: str | None = None
     status: str | None = None
     expires: str | None = None
@@ -261,6 +262,33 @@ class Deleted:
     path: str
     trash_path: str
     backlinks: int
+
+
+@dataclass(frozen=True, slots=True)
+class Updated:
+    """The answer of `update_memory`; `receipt` cites the version, `diff` is one of words."""
+
+    outcome: Literal["updated", "unchanged"]
+    note_id: str
+    observation_id: str
+    version: int
+    receipt: str
+    path: str
+    version_token: str
+    diff: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """The answer of `forget`; `receipt` cites what was forgotten, for the owner to restore."""
+
+    outcome: Literal["forgotten"]
+    note_id: str
+    observation_id: str
+    version: int
+    receipt: str
+    path: str
+    version_token: str
 
 
 @dataclass(frozen=True, slots=True)

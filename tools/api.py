@@ -7,6 +7,7 @@
 """
 
 from ..vault.errors import ZibaldoneError
+from .lifecycle import forget, update_memory
 from .notes import create_note, delete_note, edit_note, get_note, list_notes
 from .recall import recall
 from .remember import remember_about_project, remember_about_user
@@ -21,6 +22,7 @@ __all__ = [
     "create_note",
     "delete_note",
     "edit_note",
+    "forget",
     "get_note",
     "list_notes",
     "memory_summary",
@@ -28,4 +30,5 @@ __all__ = [
     "remember_about_project",
     "remember_about_user",
     "search",
+    "update_memory",
 ]

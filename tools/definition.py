@@ -228,11 +228,19 @@ _REF = Argument(
     "The note: its id, its path in the vault, its title or one of its aliases.",
 )
 
+_OBSERVATION_REF = Argument(
+    "ref",
+    "string",
+    "The observation: its observationId, or note#^id. With @v and a number behind it, only if "
+    "that is still its version.",
+)
+_REASON = Argument("reason", "string", "Why, in a few words, for the user to read.", None)
+
 _REMEMBER = (
     "Search before you write. An equal fact that is there already is not written again (outcome "
-    "skipped); near ones are listed in similar: correct those with edit_note instead of adding a "
-    "second version. Refused: secrets such as keys and passwords, blank text, more than 4 KB, and "
-    "labels that are paths."
+    "skipped); near ones are listed in similar: correct those with update_memory instead of "
+    "adding a second version. Refused: secrets such as keys and passwords, blank text, more than "
+    "4 KB, and labels that are paths."
 )
 
 _PROJECT = Argument("project", "string", "The project: the name of its folder in the vault.")
@@ -421,11 +429,36 @@ TOOLS: Final[tuple[Tool, ...]] = (
         destructive=True,
     ),
     Tool(
+        "update_memory",
+        "Correct a memory",
+        "lifecycle",
+        "Replace one remembered fact by new words, when it has changed or was wrong. It keeps its "
+        "id and gets the next version; the user can see and bring back the earlier ones. Only the "
+        "last version is recalled.",
+        (
+            _OBSERVATION_REF,
+            Argument("observation", "string", "The fact as it is now, in full.", long=True),
+            _REASON,
+        ),
+        answers.Updated,
+        destructive=True,
+    ),
+    Tool(
+        "forget",
+        "Forget a memory",
+        "lifecycle",
+        "Take one remembered fact out of memory: the next search or recall does not find it. "
+        "The user can bring it back. To correct a fact, use update_memory.",
+        (_OBSERVATION_REF, _REASON),
+        answers.Forgotten,
+        destructive=True,
+    ),
+    Tool(
         "delete_note",
         "Delete a note",
         "notes",
         "Move a note to the vault's trash, from which only the user restores it. Use it only when "
-        "the user asks for it. To take out one remembered fact, use edit_note.",
+        "the user asks for it. To take out one remembered fact, use forget.",
         (_REF,),
         answers.Deleted,
         destructive=True,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import Literal, TypeVar, get_args
 
@@ -45,6 +46,7 @@ from .refs import resolve, whole
 from .remember import checked_tag
 from .search import date_of, known_origin
 from .vault import Vault
+from .versions import FIRST_VERSION, versions
 
 __all__ = [
     "create_note",
@@ -72,7 +74,8 @@ def get_note(vault: Vault, ref: str) -> NoteAnswer:
     `ref` is an id, a path, a title or an alias; `#heading` or `#^block` behind it returns that
     part alone. Raises `NoteNotFound`, `NoteAmbiguous`, `SectionNotFound`, `SectionAmbiguous`.
     """
-    return vault.index.ask(lambda: _get(vault, ref))
+    answer = vault.index.ask(lambda: _get(vault, ref))
+    return replace(answer, observations=_with_versions(vault, answer))
 
 
 def list_notes(
@@ -116,9 +119,10 @@ def create_note(
     if vault.index.watched:
         vault.index.look()  # A note of that title may have come a moment ago.
     vault.index.ask(lambda: _refuse_taken(vault, name, path, title))
-    token = vault.store.write(path, source.data, expected=None)
-    vault.index.touched((path,))
     made = parse_note(vault.layout, path, source.data)
+    act = vault.act("create", made.id)
+    token = vault.store.write(path, source.data, expected=None, act=act)
+    vault.index.touched((path,))
     return Created("created", made.id, path, title, token)
 
 
@@ -151,12 +155,13 @@ def edit_note(
         changed = data != before.source.data
         if changed:
             _refuse_large("content", data)
-            token = vault.store.write(row.path, data, expected=token)
+            act = vault.act("edit", _id_of(before, row))
+            token = vault.store.write(row.path, data, expected=token, act=act)
     if changed:
         vault.index.touched((row.path,))
     return Edited(
         outcome="edited" if changed else "unchanged",
-        note_id=before.id if before.has_own_id else row.id,
+        note_id=_id_of(before, row),
         path=row.path,
         version_token=token,
         diff=unified(before.source.text, after.text) if changed else None,
@@ -175,9 +180,24 @@ def delete_note(vault: Vault, ref: str) -> Deleted:
 
     row, linked = vault.index.ask(known)
     note_id = row.id if is_id(row.id) else derived_id(row.path)
-    trash = vault.store.trash(row.path, note_id)
+    trash = vault.store.trash(row.path, note_id, vault.act("delete", note_id))
     vault.index.touched((row.path,))
     return Deleted("deleted", note_id, row.path, trash, linked)
+
+
+def _with_versions(vault: Vault, answer: NoteAnswer) -> tuple[ObservationOut, ...] | None:
+    if answer.observations is None:
+        return None
+    ids = [each.observation_id for each in answer.observations if each.observation_id]
+    found = versions(vault, answer.path, answer.note_id, ids)
+    return tuple(
+        replace(each, version=found.get(each.observation_id or "", FIRST_VERSION))
+        for each in answer.observations
+    )
+
+
+def _id_of(note: Note, row: Row) -> str:
+    return note.id if note.has_own_id else row.id
 
 
 # get_note
@@ -191,7 +211,7 @@ def _get(vault: Vault, ref: str) -> NoteAnswer:
     is_memory = note.place.note_class == "agent-memory"
     more: dict[str, int] = {}
     return NoteAnswer(
-        note_id=note.id if note.has_own_id else row.id,
+        note_id=_id_of(note, row),
         path=row.path,
         title=note.title,
         note_class=note.place.note_class,
@@ -272,6 +292,7 @@ def _observations(note: Note, start: int, end: int) -> list[ObservationOut]:
             line=item.line + first,
             origin=known_origin(item.origin),
             type=_known_type(item.type),
+            version=FIRST_VERSION,
             observation_id=item.id or None,
             status=item.status or None,
             expires=item.expires or None,

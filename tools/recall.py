@@ -18,9 +18,10 @@ from .envelope import CUT_MARK, PLAIN_NONCE, Block, body, cited, fresh_nonce, se
 from .gather import Candidate, Gatherer, Measure, by_value
 from .pack import Bundle, Packed, Packer, citation
 from .places import known_project
-from .search import FIRST_VERSION, date_of, hint_of
+from .search import date_of, hint_of
 from .tokens import TokenCounter, count_tokens, cut_to
 from .vault import Vault
+from .versions import FIRST_VERSION, with_versions
 
 HITS = 40
 """Passages that are considered as direct hits."""
@@ -86,7 +87,8 @@ def recall(
     bundle, text = _within(budget_tokens, packer, counter)
     if not bundle.packed:
         bundle, text = _pointer(budget_tokens, share, counter, gathered.candidates)
-    return _answer(gathered, bundle, text, budget_tokens, counter)
+    answer = _answer(gathered, bundle, text, budget_tokens, counter)
+    return replace(answer, sources=with_versions(vault, answer.sources))
 
 
 def _within(budget: int, packer: Packer, counter: TokenCounter) -> tuple[Bundle, str]:

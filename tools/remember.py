@@ -39,10 +39,11 @@ from ..vault.paths import NOTE_ENDING
 from ..vault.source import Source
 from .answers import MemoryType, Remembered, Similar
 from .places import memory_folder, new_note, project_name
-from .search import FIRST_VERSION, shown
+from .search import shown
 from .secrets import find_secret
 from .similarity import compare
 from .vault import Vault
+from .versions import FIRST_VERSION, with_versions
 
 TAG = re.compile(r"[\w/-]*[^\W\d][\w/-]*")
 REFERENCE = re.compile(r"[A-Za-z0-9-]{1,64}(@v[0-9]+)?")
@@ -132,7 +133,7 @@ def _check(
         "derived_from": ", ".join(map(_checked_reference, derived_from)),
     }
     text = canonical(observation)
-    _refuse_secrets(text, summary or "", *tags)
+    refuse_secrets(text, summary or "", *tags)
     return Candidate(
         text=text,
         tags=tuple(map(checked_tag, tags)),
@@ -142,7 +143,8 @@ def _check(
     )
 
 
-def _refuse_secrets(*texts: str) -> None:
+def refuse_secrets(*texts: str) -> None:
+    """Raise `SecretRefused` when one of these texts holds a secret."""
     for text in texts:
         kind = find_secret(text)
         if kind:
@@ -281,7 +283,7 @@ def _remember(vault: Vault, project: str | None, category: str, candidate: Candi
     with vault.store.transaction(memory.path):
         answer = _told_elsewhere(vault, memory, candidate) or _write(vault, memory, candidate)
     vault.index.touched((answer.path,))
-    return answer
+    return with_versions(vault, [answer])[0] if answer.outcome == "skipped" else answer
 
 
 def _told_elsewhere(vault: Vault, memory: Memory, candidate: Candidate) -> Remembered | None:
@@ -322,8 +324,10 @@ def _write(vault: Vault, memory: Memory, candidate: Candidate) -> Remembered:
     data = source.data
     if len(data) > MAX_BYTES:
         raise NoteUnusable(path, f"it would be larger than {MAX_BYTES // 1024 // 1024} MB")
-    token = vault.store.write(path, data, expected=note.source.token)
-    written = Written(path, _id_of(memory, note), token)
+    note_id = _id_of(memory, note)
+    act = vault.act("append", note_id, block)
+    token = vault.store.write(path, data, expected=note.source.token, act=act)
+    written = Written(path, note_id, token)
     return _answer(memory, written, "appended", block, summarised=summarised)
 
 
@@ -337,7 +341,8 @@ def _create(vault: Vault, memory: Memory, path: str, candidate: Candidate) -> Re
             tags=candidate.tags,
             fields=candidate.fields,
         )
-    token = vault.store.write(path, source.data, expected=None)
+    act = vault.act("create", note_id, block)
+    token = vault.store.write(path, source.data, expected=None, act=act)
     written = Written(path, note_id, token)
     return _answer(memory, written, "created", block, summarised=candidate.summary is not None)
 
@@ -414,13 +419,15 @@ def _double(kept: Iterable[Observation], candidate: Candidate) -> Observation | 
 
 def _skip(vault: Vault, memory: Memory, note: Note, double: Observation) -> Remembered:
     """Name the line that is there; one that the owner added by hand gets its id now."""
+    note_id = _id_of(memory, note)
     block, token = double.id, note.source.token
     if not block:
         block = new_block_id({item.id for item in observations(note)})
         with _naming(note.path):
             source = stamp_id(note.source, double, block)
-        token = vault.store.write(note.path, source.data, expected=token)
-    written = Written(note.path, _id_of(memory, note), token)
+        act = vault.act("edit", note_id)
+        token = vault.store.write(note.path, source.data, expected=token, act=act)
+    written = Written(note.path, note_id, token)
     return _answer(memory, written, "skipped", block)
 
 

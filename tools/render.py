@@ -16,6 +16,7 @@ from .answers import (
     Created,
     Deleted,
     Edited,
+    Forgotten,
     IndexState,
     MemorySummary,
     NoteAnswer,
@@ -24,6 +25,7 @@ from .answers import (
     RecallAnswer,
     Remembered,
     SearchAnswer,
+    Updated,
 )
 
 Role = Literal["text", "title", "path", "faint", "good", "warning", "added", "removed"]
@@ -193,6 +195,25 @@ def _edited(answer: Edited) -> Iterator[Piece]:
     for line in (answer.diff or "").splitlines():
         role: Role = {"+": "added", "-": "removed", "@": "faint"}.get(line[:1], "text")  # type: ignore[assignment]
         yield f"{line}\n", role
+
+
+@pieces.register
+def _updated(answer: Updated) -> Iterator[Piece]:
+    if answer.outcome == "unchanged":
+        yield "Unchanged, nothing written: ", "warning"
+    else:
+        yield "Updated: ", "good"
+    yield f"{answer.path}#^{answer.observation_id}\n", "path"
+    yield from _ids(receipt=answer.receipt, versionToken=answer.version_token)
+    if answer.diff:
+        yield f"{answer.diff}\n", "text"
+
+
+@pieces.register
+def _forgotten(answer: Forgotten) -> Iterator[Piece]:
+    yield "Forgotten: ", "good"
+    yield f"{answer.path}#^{answer.observation_id}\n", "path"
+    yield from _ids(receipt=answer.receipt, versionToken=answer.version_token)
 
 
 @pieces.register

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import get_args
 
@@ -13,6 +14,7 @@ from ..vault.categories import category_key, check_label
 from .answers import NoteClass, Origin, Passage, SearchAnswer
 from .places import known_project
 from .vault import Vault
+from .versions import FIRST_VERSION, with_versions
 
 SNIPPET = 320
 """Characters of a snippet at most."""
@@ -21,9 +23,6 @@ HINTS: dict[str, str] = {
     "only_stop_words": "The words of the query are too common to search for; add a rarer one.",
     "no_terms": "The query has no words to search for.",
 }
-
-FIRST_VERSION = 1
-"""The version of an observation that no tool has replaced yet."""
 
 
 def search(
@@ -45,7 +44,8 @@ def search(
         note_class=note_class,
         category=None if category is None else category_key(check_label(category, ())),
     )
-    return vault.index.ask(lambda: _search(vault, query, scope, limit))
+    answer = vault.index.ask(lambda: _search(vault, query, scope, limit))
+    return replace(answer, results=with_versions(vault, answer.results))
 
 
 def _search(vault: Vault, query: str, scope: Scope, limit: int) -> SearchAnswer:

@@ -10,7 +10,9 @@ from types import TracebackType
 from ..indexer.index import Index
 from ..indexer.keeper import Keeper
 from ..vault.layout import Layout, find_vault, open_layout
+from ..vault.ledger import Act
 from ..vault.note import read_note
+from ..vault.revision import Actor, Op
 from ..vault.settings import Settings
 from ..vault.store import Store
 from .answers import IndexState, Origin
@@ -67,6 +69,14 @@ class Vault:
         """The same vault, asked by someone else. Only the first one is to be closed."""
         return Vault(self.layout, self.store, self.index, caller)
 
+    def act(self, op: Op, note: str, observation: str | None = None, **more: str | None) -> Act:
+        """What the caller does, for the journal; `more` are `of` and `reason`."""
+        caller = self.caller
+        actor = Actor(
+            caller.agent, caller.instance, caller.session, caller.client_version, caller.origin
+        )
+        return Act(op, note, actor, observation, more.get("of"), more.get("reason") or "")
+
     def index_state(self) -> IndexState:
         """How far the index is; only inside a question."""
         now = self.index.freshness()
@@ -79,6 +89,7 @@ class Vault:
         else:
             self.index.tidy()
         self.index.close()
+        self.store.ledger.close()
 
     def __enter__(self) -> Vault:
         return self

@@ -439,3 +439,19 @@ class RevisionUnavailable(NotFound):
     @property
     def next_step(self) -> str:
         return "Choose another revision from `zib history`."
+
+
+@dataclass(eq=False)
+class OwnerOnly(Refused):
+    """An agent asked for what only the vault's owner may do."""
+
+    what: str
+    code = "owner_only"
+
+    @property
+    def sentence(self) -> str:
+        return f"Only the owner of the vault may {self.what}."
+
+    @property
+    def next_step(self) -> str:
+        return "Ask the owner to do it."

@@ -17,7 +17,7 @@ import secrets
 import stat
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,8 +34,9 @@ from .errors import (
 )
 from .ids import derived_id
 from .layout import Layout
+from .ledger import SYSTEM, Act, Ledger
 from .lock import vault_lock
-from .paths import check_component
+from .paths import NOTE_ENDING, check_component
 from .settings import CACHE_VARIABLE
 from .source import token_of
 
@@ -91,6 +92,7 @@ class Store:
     """
 
     def __init__(self, layout: Layout, *, identify: Callable[[str], str] = derived_id) -> None:
+        self.ledger = Ledger(layout, lambda: make_cache(layout), self._read_or_none)
         self._layout = layout
         self._root = layout.root
         self._identify = identify
@@ -109,13 +111,14 @@ class Store:
             raise self._vault_gone() or NoteNotFound(path)
         return found.data
 
-    def write(self, path: str, data: bytes, *, expected: str | None) -> str:
+    def write(self, path: str, data: bytes, *, expected: str | None, act: Act | None = None) -> str:
         """Write a file whole and return its new version token.
 
         `expected` is the token of the bytes that the caller read; None means that the file must
-        not be there. Raises NoteChanged when other bytes are there now (with an empty token when
-        none are), NoteExists when a new file would take the name of one, or of its twin,
-        LockTimeout, and StorageFailed with the old state in place.
+        not be there. `act` says who does what, for the journal. Raises NoteChanged when other
+        bytes are there now (with an empty token when none are), NoteExists when a new file would
+        take the name of one, or of its twin, LockTimeout, and StorageFailed with the old state
+        in place.
         """
         gone = None if expected is None else NoteChanged(path, "")
         with self.transaction(path), self._failing(path, gone):
@@ -126,8 +129,39 @@ class Store:
                 self._compare(real, current, expected)
                 _step("compared")
                 if current is None or current.data != data:
-                    self._replace(folder, real, data, current)
+                    with self._told(path, current, data, act):
+                        self._replace(folder, real, data, current)
         return token_of(data)
+
+    @contextlib.contextmanager
+    def _told(
+        self, path: str, current: _File | None, data: bytes | None, act: Act | None
+    ) -> Iterator[None]:
+        """Enter a change of a note into the journal before it is made; take it back if it fails.
+
+        Files that are no notes, such as the settings, have no history.
+        """
+        if not path.lower().endswith(NOTE_ENDING):
+            yield
+            return
+        record = self.ledger.enter(path, current.data if current else None, data, act)
+        _step("entered")
+        try:
+            yield
+        except BaseException:
+            self.ledger.take_back(record)
+            raise
+
+    def settle(self, notes: Iterable[tuple[str, str]]) -> None:
+        """Enter into the journal what editors have changed in notes that have a history.
+
+        The notes are pairs of path and id. Raises StorageFailed and JournalUnreadable.
+        """
+        self.ledger.history.catch_up()
+        for path, note in notes:
+            if self.ledger.lags(path, note):
+                with self.transaction(path):
+                    self.ledger.settle(path, note, self._read_or_none(path))
 
     def update(self, path: str, change: Callable[[bytes | None], bytes]) -> tuple[str, bool]:
         """Read a file, apply `change` and write the result, as one step.
@@ -172,7 +206,7 @@ class Store:
     def _lock_folder(self) -> Path:
         return make_cache(self._layout, "locks")
 
-    def trash(self, path: str, note_id: str) -> str:
+    def trash(self, path: str, note_id: str, act: Act | None = None) -> str:
         """Move a note to `trash/<note id>/<its path>` of the state folder and return that place.
 
         The place is relative to the vault when the state folder lies in it, else absolute. A
@@ -189,9 +223,14 @@ class Store:
             self._failing(path, gone),
             self._folder_of(real) as source,
         ):
-            if _read(source, real.name, path) is None:
+            current = _read(source, real.name, path)
+            if current is None:
                 raise gone
-            with _opened(base, kept_in.relative_to(base).parts, create=True) as target:
+            act = act or Act("delete", note_id, SYSTEM)
+            with (
+                _opened(base, kept_in.relative_to(base).parts, create=True) as target,
+                self._told(path, current, None, act),
+            ):
                 kept = kept_in / _free_name(target, real.name)
                 _move(source, real.name, target, kept.name)
         return self._shown(kept)

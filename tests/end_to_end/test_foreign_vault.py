@@ -17,6 +17,7 @@ from zibaldone.tools.recall import recall
 from zibaldone.tools.remember import remember_about_user
 from zibaldone.tools.search import search
 from zibaldone.tools.vault import Vault
+from zibaldone.vault.settings import STATE_FOLDER
 
 MODULES = Path(__file__).parents[1] / "clients/node_modules"
 TREES = {"all packages": MODULES, "one documentation": MODULES / "undici"}
@@ -49,10 +50,11 @@ def vault(tree, tmp_path_factory):
 
 
 def contents(folder):
+    """The bytes of every file but those of the program's own folder, where the journal grows."""
     return {
         path.relative_to(folder).as_posix(): path.read_bytes()
         for path in folder.rglob("*")
-        if path.is_file()
+        if path.is_file() and STATE_FOLDER not in path.parts
     }
 
 

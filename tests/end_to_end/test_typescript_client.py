@@ -19,6 +19,8 @@ TOOLS = {
     "list_notes",
     "create_note",
     "edit_note",
+    "update_memory",
+    "forget",
     "delete_note",
     "memory_summary",
 }

@@ -75,6 +75,8 @@ def test_remember_search_and_recall(zib, vault) -> None:
 
 
 def test_every_tool_is_a_command(vault, capsys) -> None:
+    (vault / "agent-memory").mkdir()
+    (vault / "agent-memory" / "boats.md").write_text("- Has one boat. ^boat01\n", "utf-8")
     calls = {
         "remember_about_user": ["Likes tea."],
         "remember_about_project": ["Uses boats.", "--project", "harbour", "--tags", "one"],
@@ -84,6 +86,8 @@ def test_every_tool_is_a_command(vault, capsys) -> None:
         "list_notes": ["--tag", "quay"],
         "create_note": ["Survey", "--project", "harbour", "--body", "North berth."],
         "edit_note": ["Survey", "--mode", "append", "--content", "South berth."],
+        "update_memory": ["boat01", "--observation", "Has two boats."],
+        "forget": ["boat01", "--reason", "sold"],
         "delete_note": ["Survey"],
         "memory_summary": ["--project", "harbour"],
     }

@@ -45,7 +45,8 @@ def test_answer_is_that_of_the_function(one: Tool) -> None:
 def test_hints_are_honest() -> None:
     reading = {"search", "recall", "get_note", "list_notes", "memory_summary"}
     assert {one.name for one in TOOLS if one.read_only} == reading
-    assert {one.name for one in TOOLS if one.destructive} == {"edit_note", "delete_note"}
+    changing = {"edit_note", "update_memory", "forget", "delete_note"}
+    assert {one.name for one in TOOLS if one.destructive} == changing
     assert not any(one.destructive for one in TOOLS if one.read_only)
 
 
@@ -59,6 +60,8 @@ def test_every_name_of_the_contract_is_there() -> None:
         "list_notes",
         "create_note",
         "edit_note",
+        "update_memory",
+        "forget",
         "delete_note",
         "memory_summary",
     ]

@@ -349,6 +349,8 @@ def test_stdout_is_only_protocol_whatever_happens(tmp_path, raw) -> None:
         ("remember_about_project", {"project": "p", "observation": "Is new."}),
         ("create_note", {"project": "p", "title": "T", "body": "b"}),
         ("edit_note", {"ref": "T", "mode": "append", "content": "more"}),
+        ("update_memory", {"ref": "drinks#^nowhere", "observation": "Likes coffee."}),
+        ("forget", {"ref": "nowhere"}),
         ("delete_note", {"ref": "T"}),
         ("get_note", {"ref": "nowhere"}),
     ]

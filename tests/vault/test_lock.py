@@ -11,7 +11,9 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from zibaldone.vault import lock
 from zibaldone.vault.errors import LockTimeout, NoteNotFound
+from zibaldone.vault.ids import derived_id
 from zibaldone.vault.layout import open_layout
+from zibaldone.vault.replay import replay
 from zibaldone.vault.store import Store, make_cache
 
 
@@ -21,7 +23,18 @@ def vault(vault_dir):
 
 
 def files(folder):
-    return sorted(p.relative_to(folder).as_posix() for p in folder.rglob("*") if not p.is_dir())
+    """All files but those of the journal, of which `check_history` says what is in them."""
+    found = (p.relative_to(folder).as_posix() for p in folder.rglob("*") if not p.is_dir())
+    return sorted(path for path in found if not path.startswith(".zibaldone/journal/"))
+
+
+def check_history(vault, path="agent-memory/a.md"):
+    """The journal is whole, and it ends in the bytes that the note has. Return its operations."""
+    journal = vault.ledger.journal
+    records = list(journal.records(derived_id(path)))
+    assert journal.verify() == []
+    assert (replay(records) or b"") == (vault.read(path) if records[-1].after else b"")
+    return [record.op for record in records]
 
 
 def append(line):
@@ -77,7 +90,7 @@ def test_a_thread_that_waits_too_long_is_told(vault, monkeypatch):
 
 PRELUDE = """
 import os, signal, sys
-from zibaldone.vault import store
+from zibaldone.vault import files, store
 from zibaldone.vault.layout import open_layout
 vault = store.Store(open_layout(sys.argv[1]))
 def say(word):
@@ -146,6 +159,7 @@ def test_eight_processes_with_fifty_writes_each_lose_nothing(vault, vault_dir):
     assert len(lines) == 400
     assert set(lines) == {f"- {n}.{t}" for n in range(8) for t in range(50)}
     assert files(vault_dir) == ["agent-memory/a.md"]
+    assert check_history(vault) == ["create", *["edit"] * 399]
 
 
 # kill -9
@@ -167,7 +181,7 @@ def step(name):
     left -= name == sys.argv[3]
     if not left:
         os.kill(os.getpid(), signal.SIGKILL)
-store._step = step
+store._step = files.step = step
 """
     + WRITE
 )
@@ -195,18 +209,23 @@ def test_killed_at_random_moments_nothing_acknowledged_is_lost(vault, vault_dir)
     for _ in range(25):
         with child(vault_dir, WRITE, number) as process:
             acknowledged = int(process.stdout.readline())
-            time.sleep(chance.random() * 0.03)
+            time.sleep(chance.random() * 0.08)
             process.kill()
             rest = process.stdout.read().split()
             acknowledged = int(rest[-1]) if rest else acknowledged
         number = check_after_kill(vault, vault_dir, acknowledged)
     assert number > 25
+    vault.update("agent-memory/a.md", lambda data: data + b"\n")
+    assert set(check_history(vault)) <= {"create", "edit", "undone"}
     assert set(vault.leftovers()) == {f for f in files(vault_dir) if f.endswith(".zib-tmp")}
     vault.sweep()
     assert files(vault_dir) == ["agent-memory/a.md"]
 
 
-STEPS = ["compared", "created", "written", "synced", "renamed", "durable"]
+BETWEEN = ["appended", "appended durably", "entered", "created", "written", "synced"]
+"""Steps at which the journal is ahead of the note."""
+AFTER = ["renamed", "durable"]
+STEPS = ["compared", "opened", *BETWEEN, *AFTER]
 
 
 @pytest.mark.parametrize(
@@ -219,27 +238,37 @@ def test_killed_at_each_step_the_file_is_the_old_or_the_new_one(vault, vault_dir
         assert process.wait() == -signal.SIGKILL
     assert acknowledged == turn - 1
     number = check_after_kill(vault, vault_dir, acknowledged)
-    assert number == acknowledged + (step in {"renamed", "durable"})
+    assert number == acknowledged + (step in AFTER)
     swept = vault.sweep()
     assert len(swept) == (step in {"created", "written", "synced"})
     assert [f for f in files(vault_dir) if f.endswith(".zib-tmp")] == []
     vault.update("agent-memory/a.md", lambda data: b"goes on")
+    made = ["create", "edit", "edit"][:turn]
+    reached = made if step in {*BETWEEN, *AFTER} else made[:-1]
+    undone = ["undone"] if step in BETWEEN else []
+    assert check_history(vault) == [*reached, *undone, "edit" if number else "create"]
 
 
 TRASH_AND_DIE = """
+from zibaldone.vault.ids import derived_id
+from zibaldone.vault.ledger import SYSTEM, Act
 def step(name):
     if name == sys.argv[2]:
         os.kill(os.getpid(), signal.SIGKILL)
 store._step = step
-vault.trash("a.md", "abc")
+vault.trash("a.md", "abc", Act("delete", derived_id("a.md"), SYSTEM))
 """
 
 
-@pytest.mark.parametrize("step", ["folder made", "moved"])
+@pytest.mark.parametrize("step", ["folder made", "entered", "moved"])
 def test_killed_while_it_is_trashed_a_note_is_here_or_there(vault, vault_dir, step):
     vault.write("a.md", b"one", expected=None)
     with child(vault_dir, TRASH_AND_DIE, step) as process:
         assert process.wait() == -signal.SIGKILL
     (place,) = files(vault_dir)
     assert (vault_dir / place).read_bytes() == b"one"
-    assert place == ("a.md" if step == "folder made" else ".zibaldone/trash/abc/a.md")
+    assert place == (".zibaldone/trash/abc/a.md" if step == "moved" else "a.md")
+    vault.update("b.md", lambda data: b"goes on")
+    told = [record.op for record in vault.ledger.journal.records(derived_id("a.md"))]
+    assert told == ["create", *{"entered": ["delete", "undone"], "moved": ["delete"]}.get(step, [])]
+    assert vault.ledger.journal.verify() == []

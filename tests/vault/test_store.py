@@ -1,6 +1,7 @@
 import contextlib
 import errno
 import os
+import re
 import stat
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from zibaldone.vault import store
 from zibaldone.vault.errors import (
+    JournalUnreadable,
     NoteChanged,
     NoteExists,
     NoteNotFound,
@@ -23,7 +25,9 @@ from zibaldone.vault.errors import (
     StorageFailed,
     VaultNotFound,
 )
+from zibaldone.vault.ids import derived_id
 from zibaldone.vault.layout import Layout, open_layout
+from zibaldone.vault.replay import replay
 from zibaldone.vault.settings import Settings
 from zibaldone.vault.source import token_of
 from zibaldone.vault.store import Store, make_cache
@@ -50,8 +54,20 @@ def at_step(monkeypatch):
     return arrange
 
 
+JOURNAL_FILE = re.compile(
+    r"(\.zibaldone/)?journal(/[a-z0-9]{12}(/\d{4}-\d\d\.jsonl)?)?|\.zibaldone"
+)
+
+
 def files(folder):
-    return sorted(p.relative_to(folder).as_posix() for p in folder.rglob("*") if not p.is_dir())
+    """All files but the months of a journal, which have tests of their own."""
+    return [path for path in everything(folder) if not (folder / path).is_dir()]
+
+
+def everything(folder):
+    """All files and folders but those of a journal."""
+    found = (path.relative_to(folder).as_posix() for path in folder.rglob("*"))
+    return sorted(path for path in found if not JOURNAL_FILE.fullmatch(path))
 
 
 def append(line):
@@ -436,11 +452,13 @@ def test_a_trash_on_another_disk_gets_a_copy_before_the_note_goes(vault_dir, mon
 
 
 def test_a_state_folder_that_is_a_symlink_is_not_followed(vault, vault_dir, tmp_path):
-    vault.write("a.md", b"one", expected=None)
+    (vault_dir / "a.md").write_bytes(b"one")
     (tmp_path / "elsewhere").mkdir()
     (vault_dir / ".zibaldone").symlink_to(tmp_path / "elsewhere")
     with pytest.raises(PathRefused):
         vault.trash("a.md", "abc")
+    with pytest.raises(JournalUnreadable):
+        vault.write("a.md", b"two", expected=token_of(b"one"))
     assert vault.read("a.md") == b"one"
     assert files(tmp_path / "elsewhere") == []
 
@@ -474,20 +492,27 @@ def mounted(folder, options):
 
 
 def test_a_full_disk_leaves_the_old_state_and_no_temporary_file(vault_dir):
-    with mounted(vault_dir, "size=64k"):
+    with mounted(vault_dir, "size=1m"):
         vault = Store(open_layout(vault_dir))
         token = vault.write("a.md", b"x" * 30_000, expected=None)
+        (vault_dir / "filler").write_bytes(b"z" * 600_000)
         for attempt in (
-            lambda: vault.write("a.md", b"y" * 60_000, expected=token),
-            lambda: vault.update("a.md", append(b"y" * 30_000)),
-            lambda: vault.write("new/folder/b.md", b"y" * 90_000, expected=None),
+            # In the journal there is room for it, beside it there is none.
+            lambda: vault.write("a.md", b"y" * 200_000, expected=token),
+            lambda: vault.write("a.md", b"y" * 200_000, expected=token),
+            lambda: vault.update("a.md", append(b"y" * 300_000)),
+            lambda: vault.write("new/folder/b.md", b"y" * 400_000, expected=None),
         ):
             with pytest.raises(StorageFailed, match=os.strerror(errno.ENOSPC)):
                 attempt()
-        assert vault.read("a.md") == b"x" * 30_000
-        assert [path.name for path in vault_dir.rglob("*")] == ["a.md"]
+            assert vault.read("a.md") == b"x" * 30_000
+            assert everything(vault_dir) == ["a.md", "filler"]
+            assert vault.ledger.journal.verify() == []
         assert vault.probe() is None
+        (vault_dir / "filler").unlink()
         vault.write("a.md", b"small", expected=token)
+        told = [record.op for record in vault.ledger.journal.records()]
+        assert told == ["create", "edit", "undone", "edit"]
         (vault_dir / "rest").write_bytes(b"z" * (os.statvfs(vault_dir).f_bavail * 4096))
         assert "space" in vault.probe()
 
@@ -540,7 +565,7 @@ def test_any_call_that_fails_leaves_the_old_state(vault, vault_dir, monkeypatch,
             vault.write("b/c/d.md", b"new", expected=None)
     monkeypatch.undo()
     assert vault.read("a.md") == b"old"
-    assert [path.name for path in vault_dir.rglob("*")] == ["a.md"]
+    assert everything(vault_dir) == ["a.md"]
 
 
 def test_a_vault_that_was_unmounted_is_not_made_anew(vault, vault_dir):
@@ -623,7 +648,8 @@ def test_a_store_agrees_with_a_dictionary(machine_folder):
             super().__init__()
             root = machine_folder / str(next(runs))
             root.mkdir()
-            layout = Layout(root, Settings(), root / ".zibaldone", machine_folder / "cache")
+            cache = machine_folder / f"cache-{root.name}" / "vault"
+            layout = Layout(root, Settings(), root / ".zibaldone", cache)
             self.root, self.store = root, Store(layout)
             self.files, self.seen, self.trashed = {}, {}, []
 
@@ -669,16 +695,26 @@ def test_a_store_agrees_with_a_dictionary(machine_folder):
         @rule(path=PATHS)
         def trash(self, path):
             if path in self.files:
-                self.trashed.append((self.store.trash(path, "id"), self.files.pop(path)))
+                trashed = self.store.trash(path, derived_id(path))
+                self.trashed.append((trashed, self.files.pop(path)))
                 return
             with pytest.raises(NoteNotFound):
-                self.store.trash(path, "id")
+                self.store.trash(path, derived_id(path))
 
         @invariant()
         def agrees(self):
             expected = self.files | dict(self.trashed)
             found = {path: (self.root / path).read_bytes() for path in files(self.root)}
             assert found == expected
+
+        def teardown(self):
+            """What was written through the store is the end of a note's history; it is whole."""
+            for path, data in self.files.items():
+                self.store.settle([(path, derived_id(path))])
+                records = list(self.store.ledger.journal.records(derived_id(path)))
+                assert not records or replay(records) == data
+            assert self.store.ledger.journal.verify() == []
+            self.store.ledger.close()
 
     Machine.TestCase.settings = settings(max_examples=20, stateful_step_count=25)
     Machine.TestCase().runTest()

@@ -1,0 +1,104 @@
+"""The life of one observation between two MCP clients of different names and its owner."""
+
+import os
+import sys
+from contextlib import asynccontextmanager
+
+import anyio
+from mcp import ClientSession, StdioServerParameters, stdio_client
+from mcp.types import Implementation
+from zibaldone.tools import history
+from zibaldone.tools.vault import Vault
+
+SECONDS = 90
+
+
+@asynccontextmanager
+async def agent(vault, name, version):
+    """A client of that name with a server of its own; calls return structured content."""
+    server = StdioServerParameters(
+        command=sys.executable,
+        args=["-m", "zibaldone.tools", "mcp", "--vault", str(vault)],
+        env=dict(os.environ),
+    )
+    me = Implementation(name=name, version=version)
+    async with (
+        stdio_client(server) as (incoming, outgoing),
+        ClientSession(incoming, outgoing, client_info=me) as client,
+    ):
+        await client.initialize()
+
+        async def call(tool, **arguments):
+            result = await client.call_tool(tool, arguments)
+            assert not result.is_error, result.content[0].text
+            return result.structured_content
+
+        yield call
+
+
+async def recalled(call):
+    """What one agent is given: the citation of each source, and the words."""
+    answer = await call("recall", query="which themes for editors")
+    return [(each["observationId"], each["version"]) for each in answer["sources"]], answer[
+        "context"
+    ]
+
+
+async def walk(vault):
+    async with agent(vault, "planner", "1.2") as planner, agent(vault, "writer", "3.4") as writer:
+        made = await planner("remember_about_user", observation="Likes dark themes in editors.")
+        name = made["observationId"]
+        found, words = await recalled(writer)
+        assert (found, made["version"]) == ([(name, 1)], 1)
+        assert f"^{name}" in words
+
+        note = vault / made["path"]
+        note.write_text(note.read_text("utf-8").replace("dark", "light"), "utf-8")
+        for call in (planner, writer):
+            found, words = await recalled(call)
+            assert found == [(name, 2)]
+            assert "light" in words
+
+        update = {"ref": f"{name}@v2", "observation": "Likes sepia themes in editors."}
+        updated = await writer("update_memory", **update, reason="She said so.")
+        assert updated["receipt"] == f"{name}@v3"
+        assert updated["diff"] == "Likes [-light-]{+sepia+} themes in editors."
+        for call in (planner, writer):
+            found, words = await recalled(call)
+            assert found == [(name, 3)]
+            assert "sepia" in words
+            assert "light" not in words
+
+        await planner("forget", ref=name)
+        for call in (planner, writer):
+            assert (await recalled(call))[0] == []
+            assert (await call("search", query="sepia themes"))["results"] == []
+
+        with Vault.open(vault) as owner:
+            assert history.restore(owner, name).version == 5
+        for call in (planner, writer):
+            found, words = await recalled(call)
+            assert found == [(name, 5)]
+            assert "sepia" in words
+        return name
+
+
+def test_the_walk_of_one_observation(vault_dir):
+    names = []
+
+    async def limited():
+        with anyio.fail_after(SECONDS):
+            names.append(await walk(vault_dir))
+
+    anyio.run(limited)
+    with Vault.open(vault_dir) as owner:
+        told = history.history(owner, names[0]).revisions
+        assert owner.store.ledger.journal.verify() == []
+    assert [(one.op, one.agent, one.client_version, one.version, one.parent) for one in told] == [
+        ("create", "planner", "1.2", 1, None),
+        ("update", "editor", None, 2, 1),
+        ("update", "writer", "3.4", 3, 2),
+        ("forget", "planner", "1.2", 4, 3),
+        ("restore", "owner", None, 5, 4),
+    ]
+    assert [one.origin for one in told] == ["agent", "owner", "agent", "agent", "owner"]

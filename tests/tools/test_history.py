@@ -1,0 +1,180 @@
+"""What the owner alone may ask: histories, diffs, restoring and reverting."""
+
+import pytest
+from zibaldone.tools import history
+from zibaldone.tools.cli import run
+from zibaldone.tools.lifecycle import forget, update_memory
+from zibaldone.tools.notes import create_note, delete_note, edit_note, get_note
+from zibaldone.tools.recall import recall
+from zibaldone.tools.remember import remember_about_user
+from zibaldone.tools.search import search
+from zibaldone.tools.vault import Caller, Vault
+from zibaldone.vault.errors import InvalidArgument, NoteNotFound, OwnerOnly, RevisionUnavailable
+
+PLANNER = Caller("planner", "i1", "s1", "1.0", "agent")
+WRITER = Caller("writer", "i2", "s2", "2.0", "agent")
+
+
+@pytest.fixture
+def owner(vault_dir):
+    with Vault.open(vault_dir) as opened:
+        yield opened
+        assert opened.store.ledger.journal.verify() == []
+
+
+@pytest.fixture
+def planner(owner):
+    return owner.with_caller(PLANNER)
+
+
+@pytest.fixture
+def writer(owner):
+    return owner.with_caller(WRITER)
+
+
+def versions(answer):
+    return [(line.op, line.agent, line.version, line.parent) for line in answer.revisions]
+
+
+def test_a_forgotten_observation_comes_back_with_its_history(owner, planner, writer, vault_dir):
+    made = remember_about_user(planner, "Prefers dark themes.", tags=["taste"], type="identity")
+    note = vault_dir / made.path
+    note.write_text(note.read_text().replace("dark", "light"))
+    update_memory(writer, made.observation_id, "Prefers sepia themes. #taste", reason="asked")
+    line = next(line for line in note.read_text().splitlines() if "sepia" in line)
+    forget(planner, made.observation_id)
+    restored = history.restore(owner, made.observation_id)
+    assert (restored.observation_id, restored.version) == (made.observation_id, 5)
+    assert line in note.read_text().splitlines()
+    answer = history.history(owner, made.observation_id)
+    assert versions(answer) == [
+        ("create", "planner", 1, None),
+        ("update", "editor", 2, 1),
+        ("update", "writer", 3, 2),
+        ("forget", "planner", 4, 3),
+        ("restore", "owner", 5, 4),
+    ]
+    assert answer.revisions[2].reason == "asked"
+    assert answer.revisions[0].client_version == "1.0"
+    (hit,) = search(writer, "themes").results
+    assert (hit.observation_id, hit.version) == (made.observation_id, 5)
+    assert recall(writer, "themes").sources[0].version == 5
+
+
+def test_an_earlier_version_is_brought_back_as_the_next_one(owner, planner):
+    made = remember_about_user(planner, "Prefers dark themes.")
+    update_memory(planner, made.observation_id, "Prefers light themes.")
+    assert history.diff(owner, made.observation_id) == "Prefers [-dark-]{+light+} themes."
+    assert history.restore(owner, made.observation_id, "v1").version == 3
+    assert get_note(owner, made.path).observations[0].text == "Prefers dark themes."
+    assert history.diff(owner, made.observation_id, "1", "3") == "Prefers dark themes."
+    with pytest.raises(RevisionUnavailable):
+        history.restore(owner, made.observation_id, "v9")
+
+
+def test_an_edit_in_an_editor_is_in_the_history_at_once(owner, planner, vault_dir):
+    made = remember_about_user(planner, "Prefers dark themes.")
+    note = vault_dir / made.path
+    note.write_text(note.read_text().replace("dark", "light"))
+    answer = history.history(owner, made.observation_id)
+    assert versions(answer)[1:] == [("update", "editor", 2, 1)]
+
+
+def test_a_note_comes_back_from_the_trash(owner, planner):
+    note = create_note(planner, "boat", "Log", "first\n")
+    edit_note(planner, note.path, "append", "second\n")
+    delete_note(planner, note.path)
+    (line,) = history.trash(owner)
+    assert (line.note_id, line.path, line.agent) == (note.note_id, note.path, "planner")
+    history.restore(owner, note.note_id)
+    assert history.trash(owner) == ()
+    assert get_note(owner, note.path).content.endswith("first\nsecond\n")
+    told = [line.op for line in history.history(owner, note.note_id).revisions]
+    assert told == ["create", "edit", "delete", "restore"]
+
+
+def test_a_note_goes_back_to_a_revision(owner, planner):
+    note = create_note(planner, "boat", "Log", "first\n")
+    edit_note(planner, note.path, "append", "second\n")
+    first, last = history.history(owner, note.path).revisions
+    assert "+second" in history.diff(owner, note.path)
+    assert "-second" in history.diff(owner, note.path, last.revision, first.revision)
+    with pytest.raises(InvalidArgument):
+        history.restore(owner, note.path)
+    history.restore(owner, note.path, first.revision)
+    assert get_note(owner, note.path).content.endswith("first\n")
+
+
+def test_one_agent_is_reverted_alone(owner, planner, writer):
+    kept = remember_about_user(planner, "Likes tea in the morning.", category="food")
+    changed = remember_about_user(planner, "Prefers dark themes.", category="taste")
+    own = remember_about_user(owner, "Sails on Sundays.", category="sport")
+    for number in range(3):
+        remember_about_user(writer, f"Flood number {number} of nonsense{number}.", category="food")
+    update_memory(writer, changed.observation_id, "Prefers ads.")
+    gone = forget(writer, own.observation_id)
+    mixed = remember_about_user(writer, "Rides a bicycle.", category="sport")
+    update_memory(planner, mixed.observation_id, "Rides a red bicycle.")
+    answer = history.revert(owner, "writer", "2000-01-01")
+    assert len(answer.reverted) == 5
+    assert answer.left == (f"{mixed.path}#^{mixed.observation_id}",)
+    food = get_note(owner, kept.path).observations
+    assert [each.text for each in food] == ["Likes tea in the morning."]
+    assert get_note(owner, changed.path).observations[0].text == "Prefers dark themes."
+    assert {each.text for each in get_note(owner, gone.path).observations} == {
+        "Sails on Sundays.",
+        "Rides a red bicycle.",
+    }
+    again = history.revert(owner, "writer", "2000-01-01")
+    assert again.reverted == ()
+    assert history.revert(owner, "writer", "2999-01-01") == history.Reverted((), ())
+    with pytest.raises(InvalidArgument):
+        history.revert(owner, "writer", "yesterday")
+
+
+def test_agents_are_refused_all_of_it(owner, planner, vault_dir):
+    made = remember_about_user(planner, "Prefers dark themes.")
+    for ask in (
+        lambda: history.history(planner, made.observation_id),
+        lambda: history.diff(planner, made.observation_id),
+        lambda: history.restore(planner, made.observation_id),
+        lambda: history.trash(planner),
+        lambda: history.revert(planner, "planner", "2000-01-01"),
+    ):
+        with pytest.raises(OwnerOnly):
+            ask()
+
+
+@pytest.mark.parametrize("ref", ["zzzzzz", "nowhere", "general#^zzzzzz"])
+def test_what_never_was_has_no_history(owner, planner, ref):
+    remember_about_user(planner, "Prefers dark themes.")
+    with pytest.raises(NoteNotFound):
+        history.history(owner, ref)
+
+
+def test_the_commands_of_the_owner(owner, planner, vault_dir, capsys, monkeypatch):
+    made = remember_about_user(planner, "Prefers dark themes.")
+    update_memory(planner, made.observation_id, "Prefers light themes.", reason="asked")
+    told = {}
+    for command in (
+        ["history", made.observation_id],
+        ["diff", made.observation_id, "--from", "v1", "--to", "v2"],
+        ["forget", made.observation_id],
+        ["restore", made.observation_id],
+        ["delete-note", made.path],
+        ["trash"],
+        ["restore", made.path],
+        ["revert", "--agent", "planner", "--since", "2000-01-01"],
+    ):
+        assert run([*command, "--vault", str(vault_dir)]) == 0, command
+        told[command[0]] = capsys.readouterr().out
+    assert (
+        f"update ^{made.observation_id}@v2 (from v1)  by planner 1.0 i1 (agent): asked"
+        in (told["history"])
+    )
+    assert told["diff"] == "Prefers [-dark-]{+light+} themes.\n"
+    assert made.path in told["trash"]
+    assert "Left as it is" in told["revert"]
+    monkeypatch.setenv("ZIBALDONE_AGENT", "planner")
+    assert run(["history", made.observation_id, "--vault", str(vault_dir)]) == 4
+    assert "owner" in capsys.readouterr().err

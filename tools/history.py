@@ -1,0 +1,382 @@
+"""What the owner alone may ask of the journal: who wrote what, and to have it back."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+from ..vault.errors import (
+    InvalidArgument,
+    NoteNotFound,
+    NoteUnusable,
+    OwnerOnly,
+    RevisionUnavailable,
+)
+from ..vault.memory import (
+    Observation,
+    append_observation,
+    observations,
+    remove_observation,
+    replace_observation,
+)
+from ..vault.note import Note, parse_note, read_note
+from ..vault.replay import replay
+from ..vault.revision import Op, Record
+from ..vault.source import Source, readable
+from .diff import unified
+from .lifecycle import word_diff
+from .refs import resolve
+from .vault import Vault
+
+SHOWN = 12
+"""Characters of a revision's hash by which it is called."""
+
+_VERSION = re.compile(r"v?(\d{1,9})", re.ASCII)
+_REVISION = re.compile(r"[0-9a-f]{6,64}", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class RevisionLine:
+    """One change: who made it, when and from where; `version` is that of the observation."""
+
+    revision: str
+    time: str
+    op: Op
+    agent: str
+    origin: str
+    instance: str | None = None
+    client_version: str | None = None
+    observation_id: str | None = None
+    version: int | None = None
+    parent: int | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryAnswer:
+    """The changes of a note, or of one of its observations, the first first."""
+
+    note_id: str
+    path: str
+    revisions: tuple[RevisionLine, ...]
+    observation_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """What was brought back, and which version of it that makes."""
+
+    note_id: str
+    path: str
+    version_token: str
+    observation_id: str | None = None
+    version: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Trashed:
+    """A note in the trash: by whom it was deleted, and when."""
+
+    note_id: str
+    path: str
+    time: str
+    agent: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reverted:
+    """What of an agent's was taken back, and what others have changed since and was left."""
+
+    reverted: tuple[str, ...]
+    left: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Subject:
+    """A note, or an observation of it, with the records of the note."""
+
+    note: str
+    path: str
+    observation: str | None
+    records: tuple[Record, ...]
+
+    def touching(self) -> list[Record]:
+        """The records that are about it."""
+        return [each for each in self.records if not self.observation or self.version_in(each)]
+
+    def version_in(self, record: Record) -> int | None:
+        """The version of the observation that a record makes."""
+        found = (each.version for each in record.touched if each.observation == self.observation)
+        return next(found, None)
+
+
+def history(vault: Vault, ref: str) -> HistoryAnswer:
+    """Return what happened to a note or an observation, with an owner's edits in an editor.
+
+    `ref` is the id of an observation or a note, a path, a title, or `note#^id`; what was
+    forgotten or deleted is found too. Raises `OwnerOnly`, `NoteNotFound`, `JournalUnreadable`.
+    """
+    subject = _subject(vault, ref, "read its history")
+    lines = (line for record in subject.touching() for line in _lines(record, subject.observation))
+    return HistoryAnswer(subject.note, subject.path, tuple(lines), subject.observation)
+
+
+def diff(vault: Vault, ref: str, start: str | None = None, end: str | None = None) -> str:
+    """Return what changed between two revisions, by default between the last two.
+
+    They are called by their hashes as `history` shows them, those of an observation by their
+    versions too. An observation is compared by words, a note by lines.
+    """
+    subject = _subject(vault, ref, "read its history")
+    touching = subject.touching()
+    last = _chosen(subject, end) if end else touching[-1]
+    at = touching.index(last)
+    first = _chosen(subject, start) if start else touching[at - 1] if at else None
+    if subject.observation is None:
+        return unified(_text(subject, first), _text(subject, last))
+    old, new = (_observation(vault, subject, each) for each in (first, last))
+    return word_diff(old.text if old else "", new.text if new else "")
+
+
+def restore(vault: Vault, ref: str, to: str | None = None) -> Restored:
+    """Bring back a note from the trash, a forgotten observation, or an earlier state of either.
+
+    Raises `RevisionUnavailable` when its words were redacted, `NoteExists` when the note's place
+    is taken, and the storage failures.
+    """
+    subject = _subject(vault, ref, "restore")
+    if subject.observation is not None:
+        return _restore_observation(vault, subject, _lost(vault, subject, to))
+    past = [each for each in subject.records if each.after is not None]
+    record = _chosen(subject, to) if to else past[-1] if past else None
+    data = replay(subject.records, record.hash) if record else None
+    if record is None or data is None:
+        raise RevisionUnavailable(to or ref, "there was no note then")
+    with vault.store.transaction(subject.path):
+        there = (vault.layout.root / subject.path).exists()
+        expected = read_note(vault.layout, subject.path).source.token if there else None
+        if there and not to:
+            raise InvalidArgument("ref", f"{subject.path} is there; say to which revision")
+        act = vault.act("restore", subject.note, of=record.hash)
+        token = vault.store.write(subject.path, data, expected=expected, act=act)
+    vault.index.touched((subject.path,))
+    return Restored(subject.note, subject.path, token)
+
+
+def trash(vault: Vault) -> tuple[Trashed, ...]:
+    """Return the notes that were deleted and not brought back, the last first."""
+    _owner(vault, "look into the trash")
+    vault.store.ledger.history.catch_up()
+    found = (each for each in vault.store.ledger.history.notes() if each.op == "delete")
+    lines = (Trashed(each.note, each.path, each.time, each.actor.agent) for each in found)
+    return tuple(sorted(lines, key=lambda each: each.time, reverse=True))
+
+
+def revert(vault: Vault, agent: str, since: str) -> Reverted:
+    """Take back what an agent did to memory since a time, ISO 8601; its words alone.
+
+    An observation goes back to what it was before, or out of its note. What someone else has
+    changed after it is left, and so are notes that are no memory; both are named.
+    """
+    _owner(vault, "revert an agent")
+    known = vault.store.ledger.history
+    known.catch_up()
+    done: list[str] = []
+    left: list[str] = []
+    touched = dict.fromkeys(
+        (record.note, change.observation if change else "")
+        for position in known.of_agent(agent, _moment(since))
+        for record in (vault.store.ledger.journal.read(position),)
+        for change in record.touched or (None,)
+    )
+    for note, observation in touched:
+        state = known.state(note)
+        name = f"{state.path if state else note}#^{observation}" if observation else note
+        took = bool(observation) and _take_back(vault, note, observation, agent, _moment(since))
+        (done if took else left).append(name)
+    return Reverted(tuple(done), tuple(left))
+
+
+def _take_back(vault: Vault, note: str, observation: str, agent: str, since: str) -> bool:
+    subject = _subject(vault, observation, "revert an agent", note)
+    touching = subject.touching()
+    theirs = [each.actor.agent == agent and each.time >= since for each in touching]
+    if not theirs or not theirs[-1]:
+        return False
+    first = len(theirs) - next((n for n, own in enumerate(theirs[::-1]) if not own), len(theirs))
+    before = _observation(vault, subject, touching[first - 1]) if first else None
+    if before is not None:
+        _restore_observation(vault, subject, before)
+        return True
+    return _remove(vault, subject)
+
+
+def _remove(vault: Vault, subject: _Subject) -> bool:
+    with vault.store.transaction(subject.path):
+        note = read_note(vault.layout, subject.path)
+        item = _find(note, subject.observation)
+        if item is not None:
+            data = remove_observation(note.source, item).data
+            act = vault.act("forget", subject.note, subject.observation, reason="reverted")
+            vault.store.write(subject.path, data, expected=note.source.token, act=act)
+    vault.index.touched((subject.path,))
+    return item is not None
+
+
+# Which note or observation is meant
+
+
+def _owner(vault: Vault, what: str) -> None:
+    if vault.caller.origin != "owner":
+        raise OwnerOnly(what)
+
+
+def _subject(vault: Vault, ref: str, what: str, note: str | None = None) -> _Subject:
+    _owner(vault, what)
+    known = vault.store.ledger.history
+    known.catch_up()
+    note_id, path, observation = _named(vault, ref, note)
+    vault.store.settle([(path, note_id)])
+    records = tuple(known.records(note_id))
+    subject = _Subject(note_id, path, observation, records)
+    if not subject.touching():
+        raise NoteNotFound(ref)
+    return subject
+
+
+def _named(vault: Vault, ref: str, note: str | None) -> tuple[str, str, str | None]:
+    """The id and path of the note, and the observation if it is one."""
+    known = vault.store.ledger.history
+    name = ref.strip().removeprefix("[[").removesuffix("]]").partition("@v")[0]
+    state = known.observation(name.removeprefix("^"), note)
+    if state is not None:
+        # A note that was moved since is where its last record says.
+        last = known.state(state.note)
+        return (
+            state.note,
+            _place(vault, state.note, last.path if last else state.path),
+            name.removeprefix("^"),
+        )
+    whole, _, part = name.partition("#")
+    for each in known.notes():
+        if whole in (each.note, each.path):
+            return each.note, _place(vault, each.note, each.path), part.removeprefix("^") or None
+    found = vault.index.ask(lambda: resolve(vault, name))
+    return found.row.id, found.row.path, found.part.removeprefix("^") or None
+
+
+def _place(vault: Vault, note: str, path: str) -> str:
+    """Where a note lies now: where the index has it, else where it was."""
+    if (vault.layout.root / path).exists():
+        return path
+    paths = vault.index.ask(lambda: vault.index.resolver().find(note))
+    return paths[0] if len(paths) == 1 else path
+
+
+# Past states
+
+
+def _chosen(subject: _Subject, key: str) -> Record:
+    """The record that a version or the beginning of a hash names."""
+    version = _VERSION.fullmatch(key)
+    if subject.observation and version and len(key) < 6:
+        number = int(version[1])
+        found = [each for each in subject.records if subject.version_in(each) == number]
+    else:
+        found = [
+            each
+            for each in subject.records
+            if _REVISION.fullmatch(key) and each.hash.startswith(key)
+        ]
+    if len(found) != 1:
+        raise RevisionUnavailable(key, "no revision, or more than one, is called so")
+    return found[0]
+
+
+def _text(subject: _Subject, record: Record | None) -> str:
+    data = replay(subject.records, record.hash) if record else None
+    return "" if data is None else Source.parse(data).text
+
+
+def _observation(vault: Vault, subject: _Subject, record: Record | None) -> Observation | None:
+    data = replay(subject.records, record.hash) if record else None
+    if data is None:
+        return None
+    return _find(parse_note(vault.layout, subject.path, data), subject.observation)
+
+
+def _find(note: Note, observation: str | None) -> Observation | None:
+    return next((each for each in observations(note) if each.id == observation), None)
+
+
+def _lost(vault: Vault, subject: _Subject, to: str | None) -> Observation:
+    """The observation as it was at a revision, or when it was last there."""
+    records = [_chosen(subject, to)] if to else subject.touching()[::-1]
+    for record in records:
+        found = _observation(vault, subject, record)
+        if found is not None:
+            return found
+    raise RevisionUnavailable(to or str(subject.observation), "the observation was not there then")
+
+
+def _restore_observation(vault: Vault, subject: _Subject, past: Observation) -> Restored:
+    with vault.store.transaction(subject.path):
+        note = read_note(vault.layout, subject.path)
+        data = _with(note, past).data
+        if data != note.source.data:
+            act = vault.act("restore", subject.note)
+            vault.store.write(subject.path, data, expected=note.source.token, act=act)
+    vault.index.touched((subject.path,))
+    vault.store.ledger.history.catch_up()
+    version = vault.store.ledger.version(subject.note, past.id)
+    token = parse_note(vault.layout, subject.path, data).source.token
+    return Restored(subject.note, subject.path, token, past.id, version)
+
+
+def _with(note: Note, past: Observation) -> Source:
+    """The note with an observation as it was: in its place, or at the end when it is gone."""
+    present = _find(note, past.id)
+    try:
+        if present is None:
+            return append_observation(note.source, past.text, id=past.id, fields=past.fields)
+        if present.text == past.text:
+            return note.source
+        return replace_observation(note.source, replace(present, fields=past.fields), past.text)
+    except NoteUnusable as failure:
+        raise NoteUnusable(note.path, failure.problem) from failure
+
+
+def _lines(record: Record, observation: str | None) -> Iterator[RevisionLine]:
+    line = RevisionLine(
+        revision=record.hash[:SHOWN],
+        time=record.time,
+        op=record.op,
+        agent=record.actor.agent,
+        origin=record.actor.origin,
+        instance=record.actor.instance or None,
+        client_version=record.actor.client_version or None,
+        reason=readable(record.reason) or None,
+    )
+    wanted = [each for each in record.touched if observation in (None, each.observation)]
+    for each in wanted:
+        yield replace(
+            line,
+            op=each.op or record.op,
+            observation_id=each.observation,
+            version=each.version,
+            parent=each.parent,
+        )
+    if not wanted and observation is None:
+        yield line
+
+
+def _moment(since: str) -> str:
+    """A time as records have it. Raises `InvalidArgument`."""
+    try:
+        moment = datetime.fromisoformat(since)
+    except ValueError as problem:
+        raise InvalidArgument("since", f"{since!r} is no time like 2027-01-31T09:00") from problem
+    moment = moment.astimezone(UTC)
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,0 +1,185 @@
+"""What becomes of an observation: its next version, and its leaving.
+
+The note holds what is true now. What it held before stands in the journal, from which the owner
+can bring it back.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ..indexer.catalog import Row
+from ..indexer.view import Scope
+from ..vault.errors import InvalidArgument, NoteAmbiguous, NoteNotFound, NoteUnusable
+from ..vault.memory import (
+    Observation,
+    canonical,
+    observations,
+    remove_observation,
+    replace_observation,
+)
+from ..vault.note import Note, parse_note, read_note
+from ..vault.revision import Op
+from ..vault.source import Source
+from .answers import Forgotten, Updated
+from .refs import resolve
+from .remember import refuse_secrets
+from .vault import Vault
+from .versions import versions
+
+REASON_LENGTH = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where an observation is: the row of its note, its id, and the version that was cited."""
+
+    row: Row
+    observation: str
+    cited: int | None = None
+
+
+def update_memory(vault: Vault, ref: str, observation: str, reason: str | None = None) -> Updated:
+    """Put new words in the place of an observation; it keeps its id and gets the next version.
+
+    `ref` is its id, `note#^id`, or a citation `id@v2`, which is refused when that is no longer
+    its version. Fields such as `expires` stay; the words count as the caller's from now on.
+    Raises `NoteNotFound`, `NoteAmbiguous`, `ObservationRefused`, `SecretRefused`,
+    `InvalidArgument`, `NoteUnusable` and the storage failures; the note is as it was then.
+    """
+    text, why = canonical(observation), _checked_reason(reason)
+    refuse_secrets(text)
+    place = vault.index.ask(lambda: locate(vault, ref))
+    own = vault.caller.origin
+
+    def change(source: Source, item: Observation) -> Source:
+        if text == item.text:
+            return source
+        fields = {key: value for key, value in item.fields.items() if key != "origin"}
+        said = fields if own == "agent" else {**fields, "origin": own}
+        return replace_observation(source, dataclasses.replace(item, fields=said), text)
+
+    before, note = _changed(vault, place, "update", why, change)
+    version = _version(vault, place, note)
+    return Updated(
+        outcome="unchanged" if before.text == text else "updated",
+        note_id=note.id,
+        observation_id=place.observation,
+        version=version,
+        receipt=f"{place.observation}@v{version}",
+        path=note.path,
+        version_token=note.source.token,
+        diff=None if before.text == text else word_diff(before.text, text),
+    )
+
+
+def forget(vault: Vault, ref: str, reason: str | None = None) -> Forgotten:
+    """Take an observation out of its note, and with that out of every search and recall.
+
+    Only the owner brings it back. `ref` is as in `update_memory`, which raises the same.
+    """
+    why = _checked_reason(reason)
+    place = vault.index.ask(lambda: locate(vault, ref))
+    _, note = _changed(vault, place, "forget", why, remove_observation)
+    version = _version(vault, place, note)
+    return Forgotten(
+        outcome="forgotten",
+        note_id=note.id,
+        observation_id=place.observation,
+        version=version,
+        receipt=f"{place.observation}@v{version}",
+        path=note.path,
+        version_token=note.source.token,
+    )
+
+
+def _checked_reason(reason: str | None) -> str:
+    text = " ".join((reason or "").split())
+    if len(text) > REASON_LENGTH:
+        raise InvalidArgument("reason", f"it is longer than {REASON_LENGTH} characters")
+    refuse_secrets(text)
+    return text
+
+
+def locate(vault: Vault, ref: str) -> Place:
+    """Return the observation that `ref` names; inside a question only."""
+    name, _, cited = ref.strip().removeprefix("[[").removesuffix("]]").partition("@v")
+    version = int(cited) if cited.isascii() and cited.isdigit() else None
+    if "#" in name:
+        found = resolve(vault, name)
+        if not found.part.startswith("^"):
+            raise InvalidArgument("ref", f"{ref!r} names no observation; one is note#^id")
+        return Place(found.row, found.part[1:], version)
+    observation = name.removeprefix("^")
+    rows = _rows_with(vault, observation)
+    if len(rows) != 1:
+        paths = tuple(f"{row.path}#^{observation}" for row in rows)
+        raise NoteAmbiguous(ref, paths) if paths else NoteNotFound(ref)
+    return Place(rows[0], observation, version)
+
+
+def _rows_with(vault: Vault, observation: str) -> list[Row]:
+    return [
+        row
+        for row in vault.index.rows(Scope(note_class="agent-memory"))
+        if any(
+            hit.passage and hit.passage.observation == observation for hit in vault.index.parts(row)
+        )
+    ]
+
+
+def _changed(
+    vault: Vault,
+    place: Place,
+    op: Op,
+    reason: str,
+    change: Callable[[Source, Observation], Source],
+) -> tuple[Observation, Note]:
+    """Change the note as it is now; return the observation before and the note after."""
+    path = place.row.path
+    with vault.store.transaction(path):
+        note = read_note(vault.layout, path)
+        if note.place.note_class != "agent-memory":
+            raise NoteNotFound(f"{path}#^{place.observation}")
+        known = (item for item in observations(note) if item.id == place.observation)
+        item = next(known, None) if place.observation else None
+        if item is None:
+            raise NoteNotFound(f"{path}#^{place.observation}")
+        _refuse_superseded(vault, place, note)
+        try:
+            source = change(note.source, item)
+        except NoteUnusable as failure:
+            raise NoteUnusable(path, failure.problem) from failure
+        if source.data != note.source.data:
+            act = vault.act(op, note.id, place.observation, reason=reason)
+            vault.store.write(path, source.data, expected=note.source.token, act=act)
+    vault.index.touched((path,))
+    return item, parse_note(vault.layout, path, source.data)
+
+
+def _refuse_superseded(vault: Vault, place: Place, note: Note) -> None:
+    now = _version(vault, place, note)
+    if place.cited is not None and place.cited != now:
+        raise InvalidArgument("ref", f"version {place.cited} is not the last one, which is {now}")
+
+
+def _version(vault: Vault, place: Place, note: Note) -> int:
+    return versions(vault, note.path, note.id, [place.observation]).get(place.observation, 1)
+
+
+def word_diff(before: str, after: str) -> str:
+    """What changed, word by word: `Prefers [-dark-]{+light+} themes.`"""
+    old, new = before.split(), after.split()
+    parts = []
+    for tag, start, end, new_start, new_end in difflib.SequenceMatcher(
+        None, old, new
+    ).get_opcodes():
+        gone, come = " ".join(old[start:end]), " ".join(new[new_start:new_end])
+        if tag == "equal":
+            parts.append(gone)
+            continue
+        parts.append((f"[-{gone}-]" if gone else "") + (f"{{+{come}+}}" if come else ""))
+    return " ".join(parts)

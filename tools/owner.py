@@ -1,0 +1,107 @@
+"""The owner's commands that agents have no tools for: history, diff, restore, trash, revert."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from . import history as journal
+from .commands import JsonOption, VaultOption, opened, write, write_json
+from .render import Piece
+from .wire import wire
+
+Ref = Annotated[
+    str,
+    typer.Argument(
+        metavar="REF", help="An observation (its id, or note#^id) or a note (id, path or title)."
+    ),
+]
+
+
+def history(ref: Ref, vault_folder: VaultOption = None, as_json: JsonOption = False) -> None:
+    """Tell who changed a note or an observation, when, from where, and to which version."""
+    with opened(vault_folder) as vault:
+        answer = journal.history(vault, ref)
+    if as_json:
+        write_json(wire(answer))
+        return
+    write([(f"{answer.path}\n", "path")])
+    for line in answer.revisions:
+        write(_told(line))
+
+
+def _told(line: journal.RevisionLine) -> list[Piece]:
+    version = f" ^{line.observation_id}@v{line.version}" if line.observation_id else ""
+    parent = f" (from v{line.parent})" if line.parent else ""
+    client = " ".join(filter(None, [line.agent, line.client_version, line.instance]))
+    return [
+        (f"{line.revision}  {line.time}  ", "faint"),
+        (f"{line.op}{version}{parent}", "title"),
+        (f"  by {client} ({line.origin})", "text"),
+        (f": {line.reason}\n" if line.reason else "\n", "text"),
+    ]
+
+
+def diff(
+    ref: Ref,
+    start: Annotated[str | None, typer.Option("--from", help="A version or revision.")] = None,
+    end: Annotated[str | None, typer.Option("--to", help="A version or revision.")] = None,
+    vault_folder: VaultOption = None,
+) -> None:
+    """Show what changed between two versions of an observation, or revisions of a note."""
+    with opened(vault_folder) as vault:
+        write([(f"{journal.diff(vault, ref, start, end)}\n", "text")])
+
+
+def restore(
+    ref: Ref,
+    to: Annotated[str | None, typer.Option("--to", help="A version or revision.")] = None,
+    vault_folder: VaultOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Bring back what was forgotten or deleted, or an earlier state of what is there."""
+    with opened(vault_folder) as vault:
+        answer = journal.restore(vault, ref, to)
+    if as_json:
+        write_json(wire(answer))
+        return
+    cited = f"#^{answer.observation_id}" if answer.observation_id else ""
+    write([("Restored: ", "good"), (f"{answer.path}{cited}\n", "path")])
+
+
+def trash(vault_folder: VaultOption = None, as_json: JsonOption = False) -> None:
+    """List the notes in the trash; `zib restore` brings one back."""
+    with opened(vault_folder) as vault:
+        found = journal.trash(vault)
+    if as_json:
+        write_json([wire(each) for each in found])
+        return
+    write([("The trash is empty.\n", "text")] if not found else [])
+    for each in found:
+        write(
+            [
+                (f"{each.note_id}  {each.time}  by {each.agent}  ", "faint"),
+                (f"{each.path}\n", "path"),
+            ]
+        )
+
+
+def revert(
+    agent: Annotated[str, typer.Option("--agent", help="The name of the agent.")],
+    since: Annotated[str, typer.Option("--since", help="A time, such as 2027-01-31T09:00.")],
+    vault_folder: VaultOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Take back what one agent did to memory since a time, and nobody else's words."""
+    with opened(vault_folder) as vault:
+        answer = journal.revert(vault, agent, since)
+    if as_json:
+        write_json(wire(answer))
+        return
+    for said, names, role in (
+        ("Reverted: ", answer.reverted, "good"),
+        ("Left as it is: ", answer.left, "warning"),
+    ):
+        for name in names:
+            write([(said, role), (f"{name}\n", "path")])  # type: ignore[list-item]
