@@ -73,8 +73,10 @@ def read_bytes(file: str) -> bytes | None:
         # Without O_NONBLOCK, opening a named pipe would wait for a writer.
         descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         with os.fdopen(descriptor, "rb") as stream:
-            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            found = os.fstat(descriptor)
+            if not stat.S_ISREG(found.st_mode):
                 return None
-            return stream.read(MAX_BYTES + 1)
+            # A limit makes room for so many bytes, which costs more than reading a small file.
+            return stream.read(-1 if found.st_size <= MAX_BYTES else MAX_BYTES + 1)
     except OSError:
         return None

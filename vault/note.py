@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import stat
 from collections.abc import Iterable, Iterator, Mapping
@@ -94,10 +95,14 @@ def parse_note(layout: Layout, path: str, data: bytes) -> Note:
 
 
 def _read(file: Path) -> bytes:
-    if not stat.S_ISREG(file.stat().st_mode):  # a pipe would block, and never be a note
-        raise IsADirectoryError(file)
-    with file.open("rb") as stream:
-        return stream.read(MAX_BYTES + 1)
+    # Without O_NONBLOCK, opening a named pipe would wait for a writer.
+    descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(descriptor, "rb") as stream:
+        found = os.fstat(descriptor)
+        if not stat.S_ISREG(found.st_mode):  # such as a folder, or a pipe, which is never a note
+            raise IsADirectoryError(file)
+        # A limit makes room for so many bytes, which costs more than reading a small file.
+        return stream.read(-1 if found.st_size <= MAX_BYTES else MAX_BYTES + 1)
 
 
 def _head(data: bytes) -> Source:

@@ -59,7 +59,7 @@ def test_mc_05_twenty_thousand_notes_are_built_while_questions_are_answered(note
     assert any(0 < found < 20_000 and behind for found, behind in seen)
     started = time.monotonic()
     asker.keeper.stop()
-    assert time.monotonic() - started < 4
+    assert time.monotonic() - started < 8, "the thread is waited for, the build is not"
 
 
 def test_a_build_that_was_stopped_goes_on_at_the_next_start(notes, kept, monkeypatch):
