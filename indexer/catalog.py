@@ -14,9 +14,9 @@ import time
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 BUSY_SECONDS = 5.0
 """How long a write waits for the writes of other processes, each of which takes a few ms."""
@@ -73,8 +73,7 @@ class Names:
         return json.dumps([self.own_id, self.aliases, self.tags])
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """One note as the catalog knows it. JSON columns are kept as text until someone asks.
 
     `expires` is the first day of which the end takes something out of the note, or empty.
@@ -96,10 +95,10 @@ class Row:
     problem: str
     summary: str
     expires: str
-    names: str = field(repr=False)
-    links: str = field(repr=False)
-    passages: str = field(repr=False)
-    docs: tuple[int, ...] = field(repr=False)
+    names: str
+    links: str
+    passages: str
+    docs: tuple[int, ...]
     number: int = 0
     change: int = 0
 
@@ -389,4 +388,4 @@ def _row(values: tuple[Any, ...]) -> Row:
     fields[2], fields[3] = int(fields[2]), int(fields[3])
     fields[10], fields[11] = bool(fields[10]), bool(fields[11])
     fields[18] = tuple(_unpacked(fields[18]))
-    return Row(*fields)
+    return Row._make(fields)

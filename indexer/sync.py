@@ -17,7 +17,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from itertools import chain, count
 from pathlib import Path, PurePosixPath
@@ -258,7 +258,7 @@ class Updater:
         elif item.known:
             return False  # Another process has brought in another text since.
         else:
-            row = replace(row, id=self._id(row, old, change), docs=tuple(place(old)))
+            row = row._replace(id=self._id(row, old, change), docs=tuple(place(old)))
             self._catalog.put(row, change)
         return True
 
@@ -340,7 +340,7 @@ def prepare(
     row = _row(seen, parts, indexed)
     # What the system does not let be read may be readable tomorrow, with the same times.
     untrusted = racy or (note.problem is not None and note.problem.kind == "unreadable")
-    row = _stamped(replace(row, token=note.source.token), entry, untrusted)
+    row = _stamped(row._replace(token=note.source.token), entry, untrusted)
     return Prepared(entry, row), indexed
 
 
@@ -351,7 +351,7 @@ def _is_racy(mtime_ns: int) -> bool:
 
 def _stamped(row: Row, entry: Entry, untrusted: bool) -> Row:
     size = UNTRUSTED if untrusted else entry.size
-    return replace(row, size=size, mtime_ns=entry.mtime_ns, inode=entry.inode)
+    return row._replace(size=size, mtime_ns=entry.mtime_ns, inode=entry.inode)
 
 
 def _row(note: Note, parts: Sequence[Passage], indexed: Sequence[Document]) -> Row:

@@ -1,6 +1,5 @@
 """What is shown is what the file holds, or nothing."""
 
-import dataclasses
 import os
 
 import pytest
@@ -52,7 +51,7 @@ def test_a_file_with_other_times_is_read_again_and_may_be_the_same(notes, layout
 
 def test_a_row_whose_times_are_not_trusted_is_read_each_time(notes, layout, row_of, reads):
     notes.write("A.md", "before\n")
-    row, texts = dataclasses.replace(row_of("A.md"), size=UNTRUSTED), Texts(layout)
+    row, texts = row_of("A.md")._replace(size=UNTRUSTED), Texts(layout)
     assert [texts.of(row), texts.of(row)] == ["before\n"] * 2
     assert len(reads) == 2
 

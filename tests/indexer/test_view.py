@@ -1,6 +1,5 @@
 """What a process holds in memory is what the catalog says, taken over step by step."""
 
-import dataclasses
 import json
 import shutil
 
@@ -43,7 +42,7 @@ def view(catalog, tmp_path):
 
 
 def row_of(path, **changes):
-    return dataclasses.replace(ROW, path=path, id=path, **changes)
+    return ROW._replace(path=path, id=path, **changes)
 
 
 def put(catalog, path, *impacts, **changes):

@@ -206,6 +206,22 @@ def test_quick_imports_put_everything_back() -> None:
     assert pydantic_state() == before
 
 
+def test_the_packages_of_the_sdk_are_whole_when_they_are_asked_for() -> None:
+    python = """
+import sys
+from zibaldone.tools.serve import quick_imports
+with quick_imports():
+    from zibaldone.tools import mcp_server
+print(sorted({"mcp.client", "mcp.server.mcpserver"} & {*sys.modules}))
+import mcp.server
+from mcp import Client, server
+from mcp.server import MCPServer, Server
+print(mcp.Client is Client, mcp.server is server, Server is mcp_server.Server)
+"""
+    found = subprocess.run([sys.executable, "-c", python], capture_output=True, text=True)
+    assert (found.stdout, found.stderr) == ("[]\nTrue True True\n", "")
+
+
 def test_what_is_defined_meanwhile_validates_all_the_same() -> None:
     with serve.quick_imports():
 
