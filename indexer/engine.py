@@ -198,7 +198,9 @@ class Engine:
     def _mend(self, used: Parts | None, damage: Exception, *, thoroughly: bool) -> None:
         """Drop what is damaged, unless another process or thread has done it meanwhile."""
         with self.lock:
-            if used is not None and used is not self._parts:
+            replaced = used is not None and used is not self._parts
+            # The second is what a thread meets whose files another has closed: no damage at all.
+            if replaced or isinstance(damage, sqlite3.ProgrammingError):
                 return
             if self._parts is None or self._parts.catalog.replaced():
                 pass

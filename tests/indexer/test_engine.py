@@ -217,6 +217,25 @@ def test_a_full_or_locked_disk_is_no_damage(built, index_folder, monkeypatch):
     assert built.state().notice == ""
 
 
+def test_files_that_another_thread_closes_and_opens_anew_are_no_damage(built, index_folder):
+    engine = built.index._engine
+    engine.close()
+    inode = (index_folder() / "catalog.db").stat().st_ino
+    seen = []
+
+    def question():  # Begun before there was an open index, as when a process starts.
+        seen.append(engine.open().catalog)
+        if len(seen) == 1:
+            engine.close()
+            engine.open()
+        return seen[-1].segments()
+
+    assert engine.soundly(question)
+    assert len(seen) == 2
+    assert (index_folder() / "catalog.db").stat().st_ino == inode
+    assert built.state().notice == ""
+
+
 def test_a_cache_that_cannot_be_written_is_a_typed_failure(
     notes, open_index, monkeypatch, tmp_path
 ):
