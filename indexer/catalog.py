@@ -33,7 +33,7 @@ CREATE TABLE note (
     number INTEGER PRIMARY KEY AUTOINCREMENT, path TEXT UNIQUE, change INTEGER, size INTEGER,
     mtime_ns TEXT, inode TEXT, token TEXT, id TEXT, title TEXT, class TEXT, project TEXT,
     category TEXT, muted INTEGER, copy INTEGER, problem TEXT, summary TEXT, expires TEXT,
-    docs BLOB, names TEXT, links TEXT, passages TEXT);
+    kind TEXT, docs BLOB, names TEXT, links TEXT, passages TEXT);
 CREATE INDEX note_change ON note (change);
 CREATE INDEX note_token ON note (token);
 CREATE INDEX note_id ON note (id);
@@ -77,6 +77,7 @@ class Row(NamedTuple):
     """One note as the catalog knows it. JSON columns are kept as text until someone asks.
 
     `expires` is the first day of which the end takes something out of the note, or empty.
+    `kind` is that of a memory note that is no category, such as a plan, or empty.
     `docs` are the numbers of its index documents, the head first, then one for each passage.
     """
 
@@ -99,17 +100,18 @@ class Row(NamedTuple):
     links: str
     passages: str
     docs: tuple[int, ...]
+    kind: str = ""
     number: int = 0
     change: int = 0
 
 
 _COLUMNS = (
     "path, size, mtime_ns, inode, token, id, title, class, project, category, muted, copy, "
-    "problem, summary, expires, names, links, passages, docs"
+    "problem, summary, expires, names, links, passages, docs, kind"
 )
 _LIGHT = _COLUMNS.replace("links, passages", "'', ''")
 _PUT = (
-    f"INSERT INTO note ({_COLUMNS}, change) VALUES ({', '.join('?' * 20)}) "
+    f"INSERT INTO note ({_COLUMNS}, change) VALUES ({', '.join('?' * 21)}) "
     "ON CONFLICT (path) DO UPDATE SET "
     + ", ".join(f"{name} = excluded.{name}" for name in f"{_COLUMNS}, change".split(", ")[1:])
 )
@@ -277,7 +279,8 @@ class Catalog:
         values = (
             row.path, row.size, str(row.mtime_ns), str(row.inode), row.token, row.id, row.title,
             row.note_class, row.project, row.category, row.muted, row.conflict_copy, row.problem,
-            row.summary, row.expires, row.names, row.links, row.passages, _packed(row.docs), change,
+            row.summary, row.expires, row.names, row.links, row.passages, _packed(row.docs),
+            row.kind, change,
         )  # fmt: skip
         self._db.execute(_PUT, values)
 

@@ -3,7 +3,8 @@
 A passage is a live observation of a memory note, or a section of a user-doc (a long section in
 several parts). The head stands for the note as a whole: title, aliases, tags, category and path
 words. Positions are character offsets into `Source.text`. Observations that are expired or not
-active leave nothing here, neither words nor tags nor links.
+active leave nothing here, neither words nor tags nor links; nor do the notes of a thread and
+plans, which are asked for by their names and never found by their words.
 """
 
 from __future__ import annotations
@@ -32,6 +33,9 @@ LENGTH_SHARE = 0.4
 PIVOT = 60.0
 """BM25's k1 and b, and a fixed mean passage length in terms. A fixed pivot makes the impact of
 a posting a function of its passage alone, so that no edit elsewhere can change it."""
+
+QUIET = frozenset({"progress", "thread"})
+"""Kinds of notes of which no word is found or recalled."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +92,9 @@ def visible(layout: Layout, note: Note, day: str) -> Note:
     """
     if note.place.note_class != "agent-memory":
         return note
+    if note.kind in QUIET:
+        head = note.source.text[: note.source.body]
+        return parse_note(layout, note.path, head.encode("utf-8", "surrogateescape"))
     hidden = [one for one in observations(note) if not is_live(one, day)]
     if not hidden:
         return note
@@ -102,6 +109,8 @@ def visible(layout: Layout, note: Note, day: str) -> Note:
 
 def passages(note: Note, day: str | None = None) -> tuple[Passage, ...]:
     """Return the passages of a note in the order of the file, as they are on a day, or now."""
+    if note.kind in QUIET:
+        return ()
     if note.place.note_class == "agent-memory":
         return tuple(_memory(note, day or today()))
     return tuple(_sections(note, _headed_spans(note)))
@@ -109,6 +118,8 @@ def passages(note: Note, day: str | None = None) -> tuple[Passage, ...]:
 
 def documents(note: Note, parts: tuple[Passage, ...]) -> tuple[Document, ...]:
     """Return the index documents of a visible note: its head, then one for each passage."""
+    if note.kind in QUIET:
+        return (_document(()),)
     text = note.source.text
     bodies = ((part.heading, part.words or readable(text[part.start : part.end])) for part in parts)
     return (

@@ -378,6 +378,7 @@ def _row(note: Note, parts: Sequence[Passage], indexed: Sequence[Document]) -> R
         links=json.dumps(links),
         passages=json.dumps([keys, *(part.values() for part in parts)]),
         docs=(),
+        kind=note.kind,
     )
 
 

@@ -32,11 +32,14 @@ SCOPES_KEPT = 32
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Which notes a question may see. `None` does not narrow; `category` is a folded label."""
+    """Which notes a question may see. `None` does not narrow; `category` is a folded label, and
+    `kind` that of memory notes which are no category.
+    """
 
     project: str | None = None
     note_class: str | None = None
     category: str | None = None
+    kind: str | None = None
     user_memory: bool = False
     muted: bool = True
 
@@ -45,6 +48,8 @@ class Scope:
         if row.muted and not self.muted:
             return False
         if self.note_class and row.note_class != self.note_class:
+            return False
+        if self.kind is not None and row.kind != self.kind:
             return False
         if self.category and category_key(row.category) != self.category:
             return False

@@ -228,7 +228,7 @@ def _get(vault: Vault, ref: str) -> NoteAnswer:
         observations=_listed("observations", _observations(note, start, end), more)
         if is_memory
         else None,
-        category=note.category if is_memory else None,
+        category=(note.category or None) if is_memory else None,
         project=note.place.project,
         section=found.part or None,
         problem=_sentence(note.problem) if note.problem else None,

@@ -213,7 +213,7 @@ class Memory:
 def _look(vault: Vault, project: str | None, category: str, candidate: Candidate) -> Memory:
     scope = Scope(project=project, note_class="agent-memory")
     rows = [row for row in vault.index.rows(scope) if (row.project or None) == project]
-    rows = [row for row in rows if not row.conflict_copy]
+    rows = [row for row in rows if not row.conflict_copy and not row.kind]
     label = check_label(category, [row.category for row in rows if not row.muted])
     key = category_key(label)
     note = next((row for row in rows if category_key(row.category) == key), None)

@@ -88,7 +88,7 @@ def _passage(hit: Hit, query: str) -> Passage:
         path=row.path,
         score=round(hit.score, 4),
         note_class="agent-memory" if memory else "user-doc",
-        category=row.category if memory else None,
+        category=(row.category or None) if memory else None,
         project=row.project or None,
         tags=Names.parse(row.names).tags,
         origin=origin_of(hit),

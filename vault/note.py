@@ -24,10 +24,14 @@ ProblemKind: TypeAlias = Literal[
     "frontmatter", "encoding", "binary", "too-large", "unreadable", "conflict-copy"
 ]
 
+KINDS = ("rules", "progress", "thread", "context-set")
+"""What a memory note can be instead of a category."""
+
 _SAMPLE = 8192
 _CONTROLS = bytes(range(9)) + bytes(range(14, 27)) + bytes(range(28, 32))
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 _YES = ("true", "yes", "on")
+_KIND = re.compile(r"^[\"']?kind[\"']?[ \t]*:[ \t]*[\"']?([a-z-]+)", re.I | re.M)
 _MUTED = re.compile(r"^[ \t]*[\"']?muted[\"']?[ \t]*:[ \t]*[\"']?(?:true|yes|on)\b", re.I | re.M)
 
 
@@ -43,7 +47,8 @@ class Problem:
 class Note:
     """A note as it is on disk, and all that follows from its text.
 
-    `path` is relative to the vault, with slashes. The offsets in `structure` point into
+    `path` is relative to the vault, with slashes. `kind` is one of `KINDS`, or empty for an
+    ordinary note; a note of a kind is no category. The offsets in `structure` point into
     `body`, which is the body of `source` with U+FFFD for bytes that are not UTF-8.
     """
 
@@ -59,6 +64,7 @@ class Note:
     title: str
     aliases: tuple[str, ...]
     tags: tuple[str, ...]
+    kind: str
     category: str
     summary: str
     muted: bool
@@ -119,6 +125,7 @@ def _note(layout: Layout, path: str, source: Source, problem: Problem | None) ->
     place = layout.place(path)
     own_id = _text(properties.get("id"))
     title = _title(own, structure, path)
+    kind = _kind(own, place, source, unusable)
     return Note(
         path=path,
         source=source,
@@ -132,7 +139,8 @@ def _note(layout: Layout, path: str, source: Source, problem: Problem | None) ->
         title=title,
         aliases=_distinct(_entries(properties, "alias", "aliases")),
         tags=_distinct([*_entries(properties, "tag", "tags"), *structure.tags]),
-        category=_category(own, place, title),
+        kind=kind,
+        category="" if kind else _category(own, place, title),
         summary=_text(own.get("summary")),
         muted=_muted(own, source, unusable),
     )
@@ -186,6 +194,18 @@ def _title(own: Mapping[str, object], structure: Structure, path: str) -> str:
         return name if title in ("", "None", "null") else title
     first = next((heading for heading in structure.headings if heading.level == 1), None)
     return (first.text.strip() if first else "") or name
+
+
+def _kind(own: Mapping[str, object], place: Place, source: Source, unusable: str | None) -> str:
+    """What a memory note is instead of a category; looked for in broken frontmatter too."""
+    if place.note_class != "agent-memory":
+        return ""
+    kind = _text(own.get("kind")).lower()
+    if not kind and unusable is not None:
+        start, end = source.yaml or (0, 0)
+        found = _KIND.search(source.text, start, end)
+        kind = found[1].lower() if found else ""
+    return kind if kind in KINDS else ""
 
 
 def _category(own: Mapping[str, object], place: Place, title: str) -> str:

@@ -68,3 +68,15 @@ def test_fields_in_a_user_doc_hide_nothing(note_of):
     layout, note = note_of(f"# Notes\n\n{line(HIDDEN[0])}", "projects/x/plan.md")
     assert visible(layout, note, DAY) is note
     assert "Canary" in note.source.text[passages(note, DAY)[0].start :]
+
+
+@pytest.mark.parametrize("kind", ["thread", "progress", "Thread"])
+def test_plans_and_threads_leave_no_words_tags_or_links(note_of, kind):
+    text = f"---\nkind: {kind}\n---\n# T\n\n- see [[Quay]] #quay ^a1\n"
+    layout, note = note_of(text)
+    assert (note.kind, note.category) == (kind.lower(), "")
+    assert passages(note) == ()
+    seen = visible(layout, note, DAY)
+    assert (seen.structure.links, seen.structure.tags) == ((), ())
+    (head,) = documents(seen, ())
+    assert head.impacts == {}

@@ -300,3 +300,20 @@ def test_a_hostile_note_is_read_in_time(parse):
     parse("---\n" + "a: [" * 10_000 + "\n---\n" + "[[" * 200_000)
     parse("---\n" + "muted" * 100_000 + "\n---\n#")
     assert time.perf_counter() - start < 5
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("---\nkind: thread\n---\n", "thread"),
+        ("---\nKind: Rules\n---\n", "rules"),
+        ("---\nkind: recipe\n---\n", ""),
+        ("---\nkind: thread\nx: [\n---\n", "thread"),
+        ("kind: thread\n", ""),
+    ],
+)
+def test_a_kind_makes_a_memory_note_no_category(layout, text, kind):
+    note = parse_note(layout, "agent-memory/n.md", text.encode())
+    assert note.kind == kind
+    assert note.category == ("" if kind else "n")
+    assert parse_note(layout, "n.md", text.encode()).kind == ""
