@@ -124,6 +124,30 @@ _PASSAGE = answers.Passage(
     modified_at=_DAY,
 )
 
+_PLAN = "agent-memory/plans/load-the-berths.md"
+
+
+def _step_changed(
+    outcome: answers.PlanOutcome,
+    step: answers.PlanStep,
+    percent: int,
+    following: answers.StepState = "open",
+) -> answers.StepChanged:
+    """The answer of a tool that changes a step; the same step comes next, unless it is finished."""
+    next_name = {"ingest": "validate"}.get(step.step, "publish")
+    return answers.StepChanged(
+        outcome=outcome,
+        task="Load the berths",
+        step=step,
+        percent=percent,
+        finished=False,
+        next=answers.PlanStep(next_name, "open") if following == "open" else step,
+        note_id="d5w1r8ks3m6q",
+        path=_PLAN,
+        version_token=_TOKEN,
+    )
+
+
 EXAMPLES: Final[Mapping[str, tuple[dict[str, Any], object]]] = {
     "remember_about_user": (
         {"observation": "Prefers dark themes in every editor.", "category": "preferences"},
@@ -330,7 +354,77 @@ EXAMPLES: Final[Mapping[str, tuple[dict[str, Any], object]]] = {
             ),
             projects=(answers.ProjectMemory(project="harbour", notes=6, categories=()),),
             observations=3,
+            plans=(),
             index=_INDEX,
+        ),
+    ),
+    "create_progress": (
+        {"task": "Load the berths", "steps": ["ingest", "validate", "publish"]},
+        answers.Plan(
+            outcome="created",
+            task="Load the berths",
+            percent=0,
+            finished=False,
+            next=answers.PlanStep("ingest", "open"),
+            note_id="d5w1r8ks3m6q",
+            path=_PLAN,
+            version_token=_TOKEN,
+            steps=tuple(
+                answers.PlanStep(name, "open") for name in ("ingest", "validate", "publish")
+            ),
+        ),
+    ),
+    "start_step": (
+        {"task": "Load the berths", "step": "validate"},
+        _step_changed("started", answers.PlanStep("validate", "started"), 33, "started"),
+    ),
+    "complete_step": (
+        {"task": "Load the berths", "step": "ingest", "result": "100 rows"},
+        _step_changed("completed", answers.PlanStep("ingest", "done", "100 rows"), 33),
+    ),
+    "fail_step": (
+        {"task": "Load the berths", "step": "validate", "reason": "Row 7 has no berth."},
+        _step_changed(
+            "failed", answers.PlanStep("validate", "failed", "Row 7 has no berth."), 33, "failed"
+        ),
+    ),
+    "skip_step": (
+        {"task": "Load the berths", "step": "validate", "reason": "The source is checked."},
+        _step_changed(
+            "skipped", answers.PlanStep("validate", "skipped", "The source is checked."), 66
+        ),
+    ),
+    "resume_point": (
+        {},
+        answers.ResumePoint(
+            step=answers.PlanStep("validate", "failed", "Row 7 has no berth."),
+            finished=False,
+            task="Load the berths",
+            percent=33,
+            note_id="d5w1r8ks3m6q",
+            path=_PLAN,
+        ),
+    ),
+    "progress": (
+        {"task": "Load the berths"},
+        answers.Progress(
+            plans=(
+                answers.Plan(
+                    task="Load the berths",
+                    percent=33,
+                    finished=False,
+                    next=answers.PlanStep("validate", "started"),
+                    note_id="d5w1r8ks3m6q",
+                    path=_PLAN,
+                    version_token=_TOKEN,
+                    steps=(
+                        answers.PlanStep("ingest", "done", "100 rows"),
+                        answers.PlanStep("validate", "started"),
+                        answers.PlanStep("publish", "open"),
+                    ),
+                ),
+            ),
+            more=0,
         ),
     ),
 }

@@ -314,9 +314,82 @@ class ProjectMemory:
 
 @dataclass(frozen=True, slots=True)
 class MemorySummary:
-    """What is remembered: the user's categories, then each project's."""
+    """What is remembered: the user's categories, then each project's; and unfinished plans."""
 
     user: tuple[CategoryLine, ...]
     projects: tuple[ProjectMemory, ...]
     observations: int
+    plans: tuple[Plan, ...]
     index: IndexState
+
+
+# Plans
+
+StepState = Literal["open", "started", "done", "failed", "skipped"]
+PlanOutcome = Literal["started", "completed", "failed", "skipped", "unchanged"]
+
+
+@dataclass(frozen=True, slots=True)
+class PlanStep:
+    """A step of a plan; `remark` is its result, or why it failed or was skipped."""
+
+    step: str
+    state: StepState
+    remark: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A plan as it is on disk now. `next` is where work goes on; `percent` is of its steps.
+
+    `not_added` names steps that were asked for and that the resumed plan does not have.
+    """
+
+    task: str
+    percent: int
+    finished: bool
+    note_id: str
+    path: str
+    version_token: str
+    outcome: Literal["created", "resumed"] | None = None
+    next: PlanStep | None = None
+    project: str | None = None
+    steps: tuple[PlanStep, ...] | None = None
+    not_added: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StepChanged:
+    """The answer of the tools that change a step: the step now, and where work goes on."""
+
+    outcome: PlanOutcome
+    task: str
+    step: PlanStep
+    percent: int
+    finished: bool
+    note_id: str
+    path: str
+    version_token: str
+    next: PlanStep | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ResumePoint:
+    """Where work goes on; without a `step`, nothing is left. `others` are unfinished plans too."""
+
+    step: PlanStep | None
+    finished: bool
+    task: str | None = None
+    percent: int | None = None
+    note_id: str | None = None
+    path: str | None = None
+    project: str | None = None
+    others: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far plans are: one with its steps, or all of them without; `more` are not listed."""
+
+    plans: tuple[Plan, ...]
+    more: int

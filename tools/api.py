@@ -9,6 +9,15 @@
 from ..vault.errors import ZibaldoneError
 from .lifecycle import forget, update_memory
 from .notes import create_note, delete_note, edit_note, get_note, list_notes
+from .plans import (
+    complete_step,
+    create_progress,
+    fail_step,
+    progress,
+    resume_point,
+    skip_step,
+    start_step,
+)
 from .recall import recall
 from .remember import remember_about_project, remember_about_user
 from .search import search
@@ -19,16 +28,23 @@ __all__ = [
     "Caller",
     "Vault",
     "ZibaldoneError",
+    "complete_step",
     "create_note",
+    "create_progress",
     "delete_note",
     "edit_note",
+    "fail_step",
     "forget",
     "get_note",
     "list_notes",
     "memory_summary",
+    "progress",
     "recall",
     "remember_about_project",
     "remember_about_user",
+    "resume_point",
     "search",
+    "skip_step",
+    "start_step",
     "update_memory",
 ]

@@ -8,6 +8,7 @@ from ..indexer.catalog import Row
 from ..indexer.sync import entry_of
 from ..vault.errors import InvalidArgument, NoteAmbiguous, NoteNotFound, PathRefused
 from ..vault.paths import NOTE_ENDING, contained
+from .kinds import is_told
 from .vault import Vault
 
 SUGGESTED = 5
@@ -46,7 +47,8 @@ def whole(vault: Vault, ref: str) -> Row:
 
 
 def _find(vault: Vault, ref: str) -> Found | None:
-    paths, part = vault.index.resolver().locate(ref)
+    located, part = vault.index.resolver().locate(ref)
+    paths = tuple(path for path in located if is_told(vault, vault.index.row(path)))
     if len(paths) > 1:
         raise NoteAmbiguous(ref, paths)
     row = vault.index.row(paths[0]) if paths else None
@@ -70,4 +72,5 @@ def _suggestions(vault: Vault, ref: str) -> tuple[str, ...]:
     """Paths of notes with a name close to a reference; muted ones are not told of."""
     close = vault.index.resolver().suggest(ref, 2 * SUGGESTED)
     rows = (vault.index.row(path) for path in close)
-    return tuple(row.path for row in rows if row and not row.muted)[:SUGGESTED]
+    told = (row for row in rows if row and not row.muted and is_told(vault, row))
+    return tuple(row.path for row in told)[:SUGGESTED]

@@ -22,9 +22,14 @@ from .answers import (
     NoteAnswer,
     NoteList,
     Passage,
+    Plan,
+    PlanStep,
+    Progress,
     RecallAnswer,
     Remembered,
+    ResumePoint,
     SearchAnswer,
+    StepChanged,
     Updated,
 )
 
@@ -235,6 +240,9 @@ def _summary(answer: MemorySummary) -> Iterator[Piece]:
         yield f"  {project.notes} notes\n", "faint"
         yield from _categories(project.categories)
     yield f"{answer.observations} observations in all\n", "faint"
+    for plan in answer.plans:
+        yield "Unfinished plan: ", "warning"
+        yield from _plan(plan)
     yield from _closing(None, answer.index)
 
 
@@ -244,6 +252,75 @@ def _categories(lines: Iterable[CategoryLine]) -> Iterator[Piece]:
         yield f"  {line.observations}", "good"
         yield f"  {line.summary}", "text"
         yield f"  {line.path}\n", "path"
+
+
+_BOXES: Final[Mapping[str, str]] = {
+    "open": "[ ]",
+    "started": "[/]",
+    "done": "[x]",
+    "failed": "[!]",
+    "skipped": "[-]",
+}
+
+
+@pieces.register
+def _plan(answer: Plan) -> Iterator[Piece]:
+    said = {"created": "New plan: ", "resumed": "Resumed: "}
+    yield said.get(answer.outcome or "", ""), "good"
+    yield answer.task, "title"
+    yield f"  {answer.percent}%", "good"
+    yield f"  {answer.path}\n", "path"
+    for step in answer.steps or ():
+        yield from _step(step)
+    if answer.next and answer.steps is None:
+        yield from _next(answer.next)
+    if answer.not_added:
+        yield f"Not in this plan, and not added: {', '.join(answer.not_added)}\n", "warning"
+
+
+@pieces.register
+def _progress(answer: Progress) -> Iterator[Piece]:
+    if not answer.plans:
+        yield "There is no plan.\n", "warning"
+    for plan in answer.plans:
+        yield from _plan(plan)
+    if answer.more:
+        yield f"{answer.more} more plans are not listed.\n", "faint"
+
+
+@pieces.register
+def _step_changed(answer: StepChanged) -> Iterator[Piece]:
+    if answer.outcome == "unchanged":
+        yield "Unchanged, nothing written:\n", "warning"
+    yield from _step(answer.step)
+    yield f"{answer.task}: {answer.percent}%", "good"
+    yield f"  {answer.path}\n", "path"
+    yield from _next(answer.next)
+
+
+@pieces.register
+def _resume_point(answer: ResumePoint) -> Iterator[Piece]:
+    if answer.task:
+        yield answer.task, "title"
+        yield f"  {answer.percent}%", "good"
+        yield f"  {answer.path}\n", "path"
+    yield from _next(answer.step)
+    if answer.others:
+        yield f"Also unfinished: {', '.join(answer.others)}\n", "faint"
+
+
+def _step(step: PlanStep) -> Iterator[Piece]:
+    yield f"  {_BOXES[step.state]} ", "warning" if step.state == "failed" else "faint"
+    yield f"{step.step}", "text"
+    yield f" — {step.remark}\n" if step.remark else "\n", "text"
+
+
+def _next(step: PlanStep | None) -> Iterator[Piece]:
+    if step is None:
+        yield "Nothing is left to do.\n", "good"
+        return
+    yield "  next: ", "faint"
+    yield f"{step.step} ({step.state})\n", "text"
 
 
 def _ids(indent: str = "", **facts: str | None) -> Iterator[Piece]:

@@ -6,6 +6,7 @@ from ..indexer.catalog import Row
 from .answers import CategoryLine, MemorySummary, ProjectMemory
 from .borders import Borders
 from .places import known_project
+from .plans import unfinished
 from .search import date_of, shown
 from .vault import Vault
 
@@ -27,7 +28,8 @@ def memory_summary(vault: Vault, project: str | None = None) -> MemorySummary:
 def _summary(vault: Vault, project: str | None) -> MemorySummary:
     borders = Borders(vault, project)
     rows = [row for row in vault.index.rows(borders.scope) if not row.conflict_copy]
-    memory = [row for row in rows if row.note_class == "agent-memory"]
+    memory = [row for row in rows if row.note_class == "agent-memory" and not row.kind]
+    plans = [row for row in rows if row.kind == "progress"]
     lines = {row.path: _line(vault, borders, row) for row in memory}
     names = sorted({row.project for row in rows if row.project})
     projects = tuple(
@@ -42,6 +44,7 @@ def _summary(vault: Vault, project: str | None) -> MemorySummary:
         user=tuple(lines[row.path] for row in memory if not row.project),
         projects=projects,
         observations=sum(line.observations for line in lines.values()),
+        plans=unfinished(vault, plans),
         index=vault.index_state(),
     )
 

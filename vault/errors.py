@@ -455,3 +455,21 @@ class OwnerOnly(Refused):
     @property
     def next_step(self) -> str:
         return "Ask the owner to do it."
+
+
+@dataclass(eq=False)
+class NameUnknown(NotFound):
+    """A plan, a step or a rule was named that is not there."""
+
+    what: str
+    name: str
+    known: tuple[str, ...] = ()
+    code = "name_unknown"
+
+    @property
+    def sentence(self) -> str:
+        return f"There is no {self.what} called {self.name!r}."
+
+    @property
+    def next_step(self) -> str:
+        return f"There is: {_listing(self.known, 40)}." if self.known else "There is none at all."

@@ -90,6 +90,13 @@ def test_every_tool_is_a_command(vault, capsys) -> None:
         "forget": ["boat01", "--reason", "sold"],
         "delete_note": ["Survey"],
         "memory_summary": ["--project", "harbour"],
+        "create_progress": ["Load", "--steps", "ingest,check", "--step", "publish"],
+        "start_step": ["Load", "--step", "ingest"],
+        "complete_step": ["Load", "--step", "ingest", "--result", "100 rows"],
+        "fail_step": ["Load", "--step", "check", "--reason", "row 7"],
+        "skip_step": ["Load", "--step", "publish"],
+        "resume_point": ["Load"],
+        "progress": [],
     }
     assert set(calls) == set(BY_NAME)
     for name, arguments in calls.items():

@@ -44,6 +44,7 @@ def test_answer_is_that_of_the_function(one: Tool) -> None:
 
 def test_hints_are_honest() -> None:
     reading = {"search", "recall", "get_note", "list_notes", "memory_summary"}
+    reading |= {"resume_point", "progress"}
     assert {one.name for one in TOOLS if one.read_only} == reading
     changing = {"edit_note", "update_memory", "forget", "delete_note"}
     assert {one.name for one in TOOLS if one.destructive} == changing
@@ -64,6 +65,13 @@ def test_every_name_of_the_contract_is_there() -> None:
         "forget",
         "delete_note",
         "memory_summary",
+        "create_progress",
+        "start_step",
+        "complete_step",
+        "fail_step",
+        "skip_step",
+        "resume_point",
+        "progress",
     ]
 
 

@@ -357,6 +357,13 @@ def test_stdout_is_only_protocol_whatever_happens(tmp_path, raw) -> None:
     server.start()
     calls = [
         ("memory_summary", {}),
+        ("create_progress", {"task": "Load", "steps": ["a"]}),
+        ("start_step", {"task": "Load", "step": "a"}),
+        ("complete_step", {"task": "Load", "step": "a"}),
+        ("fail_step", {"task": "Load", "step": "a", "reason": "r"}),
+        ("skip_step", {"task": "Load", "step": "nowhere"}),
+        ("resume_point", {}),
+        ("progress", {}),
         ("list_notes", {}),
         ("search", {"query": "x"}),
         ("recall", {"query": "x"}),

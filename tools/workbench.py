@@ -1,0 +1,117 @@
+"""The definitions of the tools for work in progress: plans, threads and rules."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from . import answers
+from .tool import Argument, Tool
+
+_TASK = Argument("task", "string", "The name of the plan.")
+_STEP = Argument("step", "string", "The step, by its name as the plan has it.")
+_PLAN_PROJECT = Argument(
+    "project", "string", "The project whose plan it is; only needed to tell two apart.", None
+)
+_OPTIONAL_TASK = replace(_TASK, default=None)
+
+PLAN_TOOLS: Final[tuple[Tool, ...]] = (
+    Tool(
+        "create_progress",
+        "Begin or resume a plan",
+        "plans",
+        "Write down the steps of a longer task before you begin, as a task list in a note that the "
+        "user can read and change. An unfinished plan of that name is resumed as it is (outcome "
+        "resumed), so that a task that was broken off goes on where it stopped; after a finished "
+        "one a new plan begins. Then do the step that next names.",
+        (
+            _TASK,
+            Argument(
+                "steps",
+                "array",
+                "The steps in their order: from 1 to 200 short names, no two alike.",
+            ),
+            Argument("project", "string", "The project that the plan belongs to.", None),
+        ),
+        answers.Plan,
+    ),
+    Tool(
+        "start_step",
+        "Start a step",
+        "plans",
+        "Mark a step of a plan as in progress, before you work on it. If you are interrupted, "
+        "resume_point returns this step. A step that is done is refused; a failed one starts anew.",
+        (_TASK, _STEP, _PLAN_PROJECT),
+        answers.StepChanged,
+        idempotent=True,
+    ),
+    Tool(
+        "complete_step",
+        "Complete a step",
+        "plans",
+        "Mark a step of a plan as done, with its result in a few words. It is on disk before the "
+        "answer comes; next names the step that follows. A step that is done already keeps the "
+        "result that it has (outcome unchanged).",
+        (
+            _TASK,
+            _STEP,
+            Argument("result", "string", "What came of it, on one line.", "", long=True),
+            _PLAN_PROJECT,
+        ),
+        answers.StepChanged,
+        idempotent=True,
+    ),
+    Tool(
+        "fail_step",
+        "Fail a step",
+        "plans",
+        "Mark a step of a plan as failed, and say why. The plan resumes with it.",
+        (
+            _TASK,
+            _STEP,
+            Argument("reason", "string", "Why it failed, on one line.", long=True),
+            _PLAN_PROJECT,
+        ),
+        answers.StepChanged,
+        idempotent=True,
+    ),
+    Tool(
+        "skip_step",
+        "Skip a step",
+        "plans",
+        "Mark a step of a plan as not needed any more, and say why. It counts as finished.",
+        (
+            _TASK,
+            _STEP,
+            Argument("reason", "string", "Why it is not needed, on one line.", "", long=True),
+            _PLAN_PROJECT,
+        ),
+        answers.StepChanged,
+        idempotent=True,
+    ),
+    Tool(
+        "resume_point",
+        "Where to go on",
+        "plans",
+        "Find out where work on a plan goes on: the first step that was begun or failed, else the "
+        "first open one. Without task, in the unfinished plan that was changed last. Call it at "
+        "the start of a session; without a step in the answer, nothing is left to do.",
+        (_OPTIONAL_TASK, replace(_PLAN_PROJECT, description="Only plans of this project.")),
+        answers.ResumePoint,
+        read_only=True,
+        idempotent=True,
+    ),
+    Tool(
+        "progress",
+        "Progress of plans",
+        "plans",
+        "See how far a plan is: percent, and each step with its state and result. Without task, "
+        "all plans without their steps, unfinished ones first.",
+        (_OPTIONAL_TASK, replace(_PLAN_PROJECT, description="Only plans of this project.")),
+        answers.Progress,
+        read_only=True,
+        idempotent=True,
+    ),
+)
+
+WORK_TOOLS: Final[tuple[Tool, ...]] = PLAN_TOOLS
