@@ -203,6 +203,25 @@ class Index:
         """
         self._engine.soundly(lambda: self._look(build=build or self.keeper is None))
 
+    def look_below(self, folder: str) -> None:
+        """Compare the files below a folder with the index and bring in what differs.
+
+        Many notes are left to the keeper.
+        """
+        self._engine.soundly(lambda: self._look_below(f"{folder}/"))
+
+    def _look_below(self, below: str) -> None:
+        entries = list(self.layout.walk(below=below))
+        with self._engine.lock:
+            view = self._engine.open().view
+            view.refresh()
+            diff = compare(entries, view, below)
+        paths = {*(entry.path for entry in diff.changed), *diff.removed}
+        if len(paths) >= BULK:
+            self._wake_keeper()
+        elif paths:
+            self._look_at(paths)
+
     def absorb(self) -> None:
         """Look at the marked files and bring in what differs."""
         self._engine.soundly(self._absorb)

@@ -66,24 +66,28 @@ class Prepared:
     known: bool = False
 
 
-def compare(entries: Iterable[Entry], view: View) -> Diff:
-    """Compare a walk of the vault with what the view knows, by size, time and inode."""
-    changed, seen, day = [], set(), today()
-    for entry in entries:
-        seen.add(entry.path)
-        row = view.row(entry.path)
-        if row is None or not _is_current(row, entry, day):
-            changed.append(entry)
-    removed = tuple(path for path in view.numbers if path not in seen)
-    return Diff(tuple(changed), removed, len(seen))
+def compare(entries: Iterable[Entry], view: View, below: str = "") -> Diff:
+    """Compare a walk of the vault, or of what is `below` a folder, with what the view knows.
+
+    Size, time and inode are compared, and no file is read.
+    """
+    found = {entry.path: entry for entry in entries}
+    known = (path for path in view.numbers if path.startswith(below))
+    removed = tuple(path for path in known if path not in found)
+    return Diff(_changed(found.values(), view), removed, len(found))
 
 
 def compare_some(layout: Layout, paths: Iterable[str], view: View) -> Diff:
     """Compare some files with what the view knows; `notes` counts those that are there."""
     entries = {path: entry_of(layout, path) for path in paths}
-    there = compare(filter(None, entries.values()), view)
+    there = [entry for entry in entries.values() if entry is not None]
     gone = tuple(path for path, entry in entries.items() if entry is None and view.row(path))
-    return Diff(there.changed, gone, there.notes)
+    return Diff(_changed(there, view), gone, len(there))
+
+
+def _changed(entries: Iterable[Entry], view: View) -> tuple[Entry, ...]:
+    rows, day = ((entry, view.row(entry.path)) for entry in entries), today()
+    return tuple(e for e, row in rows if row is None or not _is_current(row, e, day))
 
 
 def looks_known(layout: Layout, path: str, view: View) -> bool:

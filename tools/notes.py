@@ -111,13 +111,13 @@ def create_note(
     """
     title = _checked_title(title)
     name = project_name(vault.layout, project)
-    parent = f"{vault.settings.projects_folder}/{name}"
+    home = parent = f"{vault.settings.projects_folder}/{name}"
     if folder is not None:
-        parent = f"{parent}/{contained(folder, 'folder')}"
+        parent = f"{home}/{contained(folder, 'folder')}"
     path = new_note(vault.layout, f"{parent}/{note_file_name(title)}", "user-doc")
     source = _new_source(title, body, tags)
     if vault.index.watched:
-        vault.index.look()  # A note of that title may have come a moment ago.
+        vault.index.look_below(home)  # A note of that title may have come a moment ago.
     vault.index.ask(lambda: _refuse_taken(vault, name, path, title))
     made = parse_note(vault.layout, path, source.data)
     act = vault.act("create", made.id)

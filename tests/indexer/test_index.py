@@ -198,6 +198,20 @@ def test_words_that_say_nothing_are_told_apart(asker):
 # What changes meanwhile
 
 
+def test_a_look_below_a_folder_brings_in_what_differs_there_alone(notes, asker):
+    for path in ("p/old.md", "p/gone.md", "q/gone.md"):
+        notes.write(path, f"damson {path}\n")
+    assert len(asker.paths("damson")) == 3
+    index, everything = asker.index, Scope()
+    for path in ("p/new.md", "p/deep/new.md", "q/new.md", "p/.hidden/new.md"):
+        notes.write(path, f"damson {path}\n")
+    for path in ("p/gone.md", "q/gone.md"):
+        (notes.root / path).unlink()
+    index.look_below("p")
+    known = sorted(index.paths(everything))
+    assert known == ["p/deep/new.md", "p/new.md", "p/old.md", "q/gone.md"]
+
+
 def test_ix_20_a_note_made_during_a_look_stays(notes, asker, monkeypatch):
     notes.write("Old.md", "gooseberry\n")
     asker.index.refresh()

@@ -592,6 +592,14 @@ def test_a_title_that_came_a_moment_ago_is_seen(opened, fill):
         create_note(vault, "x", "Boat shed", "new")
 
 
+def test_a_title_that_has_gone_a_moment_ago_is_free(opened, vault_dir):
+    vault = opened({"projects/x/deep/b.md": "---\ntitle: Boat shed\n---\n"}, watch=True)
+    assert vault.index.ready.wait(20)
+    vault.index.mark = lambda paths: None
+    (vault_dir / "projects/x/deep/b.md").unlink()
+    assert create_note(vault, "x", "Boat shed", "new").outcome == "created"
+
+
 @pytest.mark.parametrize(
     "title",
     [

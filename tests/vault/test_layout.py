@@ -286,6 +286,12 @@ def test_the_order_depends_on_the_names_alone(tmp_path):
     assert sorted(walked(tmp_path / "one")) == sorted(names)
 
 
+def test_a_walk_below_a_folder_yields_what_is_in_it(vault_dir):
+    put(vault_dir, "a.md", "p/a.md", "p/q/b.md", "pq/c.md")
+    below = [[e.path for e in open_layout(vault_dir).walk(below=at)] for at in ("p/", "p/q/", "x/")]
+    assert below == [["p/a.md", "p/q/b.md"], ["p/q/b.md"], []]
+
+
 def test_entries_carry_what_stat_says(vault_dir):
     put(vault_dir, "a.md", text="hello\n")
     (entry,) = open_layout(vault_dir).walk()
