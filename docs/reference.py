@@ -124,6 +124,7 @@ _PASSAGE = answers.Passage(
     modified_at=_DAY,
 )
 
+_THREAD = "agent-memory/threads/berth-load.md"
 _PLAN = "agent-memory/plans/load-the-berths.md"
 
 
@@ -131,7 +132,7 @@ def _step_changed(
     outcome: answers.PlanOutcome,
     step: answers.PlanStep,
     percent: int,
-    following: answers.StepState = "open",
+    following: str = "open",
 ) -> answers.StepChanged:
     """The answer of a tool that changes a step; the same step comes next, unless it is finished."""
     next_name = {"ingest": "validate"}.get(step.step, "publish")
@@ -425,6 +426,47 @@ EXAMPLES: Final[Mapping[str, tuple[dict[str, Any], object]]] = {
                 ),
             ),
             more=0,
+        ),
+    ),
+    "take_note": (
+        {"thread": "berth-load", "text": "Row 7 has no berth; left out.", "kind": "decision"},
+        answers.ThreadNoted(
+            outcome="noted",
+            thread="berth-load",
+            observation_id="h2v7ka",
+            note_id="t8y3nd6vq2x1",
+            path=_THREAD,
+            version_token=_TOKEN,
+        ),
+    ),
+    "read_notes": (
+        {"thread": "berth-load"},
+        answers.ThreadNotes(
+            thread="berth-load",
+            notes=(
+                answers.ThreadNote("decision", "Row 7 has no berth; left out.", "h2v7ka"),
+                answers.ThreadNote("pending", "Ask the harbour master about row 7.", "n4c9wb"),
+            ),
+            more=0,
+            note_id="t8y3nd6vq2x1",
+            path=_THREAD,
+            expires="2026-11-16",
+        ),
+    ),
+    "consolidate": (
+        {"thread": "berth-load"},
+        answers.Consolidation(
+            thread="berth-load",
+            candidates=(
+                answers.MemoryCandidate(
+                    text="Row 7 has no berth; left out.",
+                    kind="decision",
+                    type="semantic",
+                    sources=("h2v7ka",),
+                    similar=(),
+                ),
+            ),
+            known=0,
         ),
     ),
 }

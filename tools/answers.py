@@ -11,6 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from ..vault.plan import StepState
+from ..vault.thread import NoteKind
+
 NoteClass = Literal["user-doc", "agent-memory"]
 Origin = Literal["owner", "agent", "untrusted", "system"]
 MemoryType = Literal["semantic", "episodic", "procedural", "working", "identity"]
@@ -325,7 +328,6 @@ class MemorySummary:
 
 # Plans
 
-StepState = Literal["open", "started", "done", "failed", "skipped"]
 PlanOutcome = Literal["started", "completed", "failed", "skipped", "unchanged"]
 
 
@@ -393,3 +395,71 @@ class Progress:
 
     plans: tuple[Plan, ...]
     more: int
+
+
+# Threads
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadNoted:
+    """The answer of `take_note`; `unchanged` when the thread has these words already."""
+
+    outcome: Literal["noted", "unchanged"]
+    thread: str
+    observation_id: str
+    note_id: str
+    path: str
+    version_token: str
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadNote:
+    """One note of a thread; lines that the owner added by hand have no id."""
+
+    kind: NoteKind
+    text: str
+    observation_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadNotes:
+    """What a thread noted, oldest first; `more` earlier notes are left out.
+
+    `expires` is the last day on which it can be read, unless it goes on.
+    """
+
+    thread: str
+    notes: tuple[ThreadNote, ...]
+    more: int
+    note_id: str | None = None
+    path: str | None = None
+    expires: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class KnownMemory:
+    """A memory that says what a candidate says, or the opposite; `ref` names it."""
+
+    ref: str
+    text: str
+    kind: Literal["same", "reworded", "contradicting"]
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryCandidate:
+    """What may be worth remembering; `sources` are for `derived_from`."""
+
+    text: str
+    kind: NoteKind
+    type: MemoryType
+    sources: tuple[str, ...]
+    similar: tuple[KnownMemory, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Consolidation:
+    """What of a thread may be worth remembering; `known` counts what memory says already."""
+
+    thread: str
+    candidates: tuple[MemoryCandidate, ...]
+    known: int

@@ -22,6 +22,7 @@ from .recall import recall
 from .remember import remember_about_project, remember_about_user
 from .search import search
 from .summary import memory_summary
+from .threads import consolidate, read_notes, take_note
 from .vault import Caller, Vault
 
 __all__ = [
@@ -29,6 +30,7 @@ __all__ = [
     "Vault",
     "ZibaldoneError",
     "complete_step",
+    "consolidate",
     "create_note",
     "create_progress",
     "delete_note",
@@ -39,6 +41,7 @@ __all__ = [
     "list_notes",
     "memory_summary",
     "progress",
+    "read_notes",
     "recall",
     "remember_about_project",
     "remember_about_user",
@@ -46,5 +49,6 @@ __all__ = [
     "search",
     "skip_step",
     "start_step",
+    "take_note",
     "update_memory",
 ]

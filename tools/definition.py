@@ -172,6 +172,7 @@ TOOLS: Final[tuple[Tool, ...]] = (
                 None,
                 minimum=1,
             ),
+            Argument("thread", "string", "Your thread, whose own notes may come first.", None),
         ),
         answers.RecallAnswer,
         read_only=True,

@@ -109,6 +109,12 @@ class Gatherer:
                 best[key] = candidate
         return sorted(best.values(), key=by_value)
 
+    def with_own(self, own: Sequence[Hit], candidates: Sequence[Candidate]) -> list[Candidate]:
+        """Put hits of the caller's own thread, best first, before all candidates."""
+        top = candidates[0].value if candidates else 0.0
+        first = [self._candidate(hit, top + hit.score, direct=True) for hit in own]
+        return [*first, *candidates]
+
     def _with_text(self, hit: Hit) -> Hit | None:
         """A hit, or in the place of a lone heading what stands below it; None for nothing."""
         if hit.passage is None:

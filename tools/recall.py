@@ -19,6 +19,7 @@ from .gather import Candidate, Gatherer, Measure, by_value
 from .pack import Bundle, Packed, Packer, citation
 from .places import known_project
 from .search import date_of, hint_of
+from .threads import thread_hits
 from .tokens import TokenCounter, count_tokens, cut_to
 from .vault import Vault
 from .versions import FIRST_VERSION, with_versions
@@ -58,6 +59,7 @@ def recall(
     budget_tokens: int = 4000,
     depth: int = 1,
     max_per_source: int | None = None,
+    thread: str | None = None,
     counter: TokenCounter = count_tokens,
 ) -> RecallAnswer:
     """Return the notes that answer `query`, and their neighbours, within a budget.
@@ -65,7 +67,8 @@ def recall(
     `budget_tokens` bounds `context` as it is returned, by `counter`. `depth` (0 to 3) is how many
     links away neighbours may lie. No note takes more than `max_per_source` tokens (default: half
     the budget, at least 500). With `project`: that project, and the user's memory that is not
-    tied to another one. Raises `PathRefused` for a project that is no plain name.
+    tied to another one. With `thread`, what that thread noted may come first.
+    Raises `PathRefused` for a project that is no plain name.
     """
     if not 0 <= depth <= 3:
         raise InvalidArgument("depth", f"must be from 0 to 3, not {depth}")
@@ -77,7 +80,8 @@ def recall(
         borders = Borders(vault, name)
         gatherer = Gatherer(vault.index, borders, measure)
         found = vault.index.find(query, borders.scope, HITS)
-        candidates = gatherer.gather(found, depth)
+        own = thread_hits(vault, thread, query) if thread is not None else ()
+        candidates = gatherer.with_own(own, gatherer.gather(found, depth))
         hint = hint_of(found) or (None if candidates else NOTHING)
         return Gathered(candidates, gatherer.beyond, hint, vault.index_state())
 

@@ -13,6 +13,7 @@ from typing import Final, Literal
 
 from .answers import (
     CategoryLine,
+    Consolidation,
     Created,
     Deleted,
     Edited,
@@ -30,6 +31,8 @@ from .answers import (
     ResumePoint,
     SearchAnswer,
     StepChanged,
+    ThreadNoted,
+    ThreadNotes,
     Updated,
 )
 
@@ -252,6 +255,44 @@ def _categories(lines: Iterable[CategoryLine]) -> Iterator[Piece]:
         yield f"  {line.observations}", "good"
         yield f"  {line.summary}", "text"
         yield f"  {line.path}\n", "path"
+
+
+@pieces.register
+def _thread_noted(answer: ThreadNoted) -> Iterator[Piece]:
+    if answer.outcome == "unchanged":
+        yield "Noted before, nothing written: ", "warning"
+    else:
+        yield "Noted: ", "good"
+    yield f"{answer.path}#^{answer.observation_id}\n", "path"
+
+
+@pieces.register
+def _thread_notes(answer: ThreadNotes) -> Iterator[Piece]:
+    if not answer.notes:
+        yield "This thread has no notes.\n", "warning"
+    if answer.more:
+        yield f"{answer.more} earlier notes are left out.\n", "faint"
+    for note in answer.notes:
+        yield f"{note.kind}: ", "faint"
+        yield f"{note.text}\n", "text"
+    if answer.path:
+        yield f"{answer.path}", "path"
+        yield f"  kept until {answer.expires}\n" if answer.expires else "\n", "faint"
+
+
+@pieces.register
+def _consolidation(answer: Consolidation) -> Iterator[Piece]:
+    if not answer.candidates:
+        yield "There is nothing in this thread to remember.\n", "warning"
+    for candidate in answer.candidates:
+        yield f"{candidate.kind} ({candidate.type}): ", "faint"
+        yield f"{candidate.text}\n", "text"
+        yield f"  from {', '.join(candidate.sources) or 'a line without an id'}\n", "faint"
+        for known in candidate.similar:
+            yield f"  {known.kind}: {known.text} ", "warning"
+            yield f"{known.ref}\n", "path"
+    if answer.known:
+        yield f"{answer.known} more are remembered already.\n", "faint"
 
 
 _BOXES: Final[Mapping[str, str]] = {

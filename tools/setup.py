@@ -28,6 +28,9 @@ SETTINGS = """\
 
 # With "polling": seconds between two looks.
 #poll_seconds = 1.0
+
+# Days for which the short-term notes of a thread are kept after the last of them.
+#thread_days = 14
 """
 
 

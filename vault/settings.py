@@ -34,6 +34,7 @@ Watch = Literal["native", "polling", "off"]
 _Choice = TypeVar("_Choice", bound=str)
 
 POLL_SECONDS = (0.05, 3600)
+THREAD_DAYS = (1, 3650)
 MAX_SETTINGS_BYTES = 64 * 1024
 
 _NOT_SLUG = re.compile(r"[^a-z0-9]+")
@@ -46,7 +47,8 @@ class Settings:
     `memory_folder` and `projects_folder` are folder names. `ignore` holds glob patterns for
     relative paths and for names of folders. `write_gate` says when a write by an agent waits
     for a verdict: on similar memories, always or never. `watch` says how a long-lived process
-    hears of changes, and `poll_seconds` how often a polling one looks.
+    hears of changes, and `poll_seconds` how often a polling one looks. `thread_days` is how long
+    a thread of short-term notes is kept after the last of them.
     """
 
     memory_folder: str = "agent-memory"
@@ -55,6 +57,7 @@ class Settings:
     write_gate: WriteGate = "similar"
     watch: Watch = "native"
     poll_seconds: float = 1.0
+    thread_days: int = 14
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +114,17 @@ class _Reader:
             raise self.invalid(problem)
         return float(value)
 
+    def days(self, key: str, default: int) -> int:
+        value = self.table.get(key, default)
+        shortest, longest = THREAD_DAYS
+        if (
+            isinstance(value, bool)
+            or not isinstance(value, int)
+            or not shortest <= value <= longest
+        ):
+            raise self.invalid(f"{key} has to be a number of days from {shortest} to {longest}")
+        return value
+
 
 def parse_settings(table: Mapping[str, object], path: str) -> Settings:
     """Return the settings in a parsed TOML table; `path` names the file in errors.
@@ -127,6 +141,7 @@ def parse_settings(table: Mapping[str, object], path: str) -> Settings:
         write_gate=reader.choice("write_gate", default.write_gate, get_args(WriteGate)),
         watch=reader.choice("watch", default.watch, get_args(Watch)),
         poll_seconds=reader.seconds("poll_seconds", default.poll_seconds),
+        thread_days=reader.days("thread_days", default.thread_days),
     )
     if fold_name(settings.memory_folder) == fold_name(settings.projects_folder):
         raise reader.invalid("memory_folder and projects_folder have to differ")

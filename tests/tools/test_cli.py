@@ -97,6 +97,9 @@ def test_every_tool_is_a_command(vault, capsys) -> None:
         "skip_step": ["Load", "--step", "publish"],
         "resume_point": ["Load"],
         "progress": [],
+        "take_note": ["berths", "--text", "Row 7 is empty.", "--kind", "decision"],
+        "read_notes": ["berths"],
+        "consolidate": ["berths"],
     }
     assert set(calls) == set(BY_NAME)
     for name, arguments in calls.items():

@@ -44,7 +44,7 @@ def test_answer_is_that_of_the_function(one: Tool) -> None:
 
 def test_hints_are_honest() -> None:
     reading = {"search", "recall", "get_note", "list_notes", "memory_summary"}
-    reading |= {"resume_point", "progress"}
+    reading |= {"resume_point", "progress", "read_notes", "consolidate"}
     assert {one.name for one in TOOLS if one.read_only} == reading
     changing = {"edit_note", "update_memory", "forget", "delete_note"}
     assert {one.name for one in TOOLS if one.destructive} == changing
@@ -72,6 +72,9 @@ def test_every_name_of_the_contract_is_there() -> None:
         "skip_step",
         "resume_point",
         "progress",
+        "take_note",
+        "read_notes",
+        "consolidate",
     ]
 
 

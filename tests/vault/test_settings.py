@@ -27,6 +27,7 @@ def test_a_vault_without_a_settings_file_has_the_defaults(vault_dir):
         write_gate="similar",
         watch="native",
         poll_seconds=1.0,
+        thread_days=14,
     )
 
 
@@ -85,6 +86,9 @@ def test_an_unknown_key_is_refused_with_the_nearest_known(vault_dir, key, neares
         "write_gate = true",
         "watch = 'inotify'",
         "watch = ['native']",
+        "thread_days = 0",
+        "thread_days = 1.5",
+        "thread_days = true",
         "poll_seconds = '1'",
         "poll_seconds = true",
         "poll_seconds = 0",
