@@ -230,6 +230,12 @@ class Engine:
                 self._drop(damage)
             self.close()
 
+    def drop_others(self) -> None:
+        """Remove the indexes of other versions and other settings; whoever uses one builds anew."""
+        for folder in self._layout.cache_dir.glob("index-*"):
+            if folder != self.folder:
+                shutil.rmtree(folder, ignore_errors=True)
+
     def _drop(self, damage: Exception | None) -> None:
         if isinstance(damage, sqlite3.Error):
             code = getattr(damage, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF

@@ -398,6 +398,16 @@ class Index:
         with self._engine.lock:
             return self.freshness()
 
+    def forget(self) -> None:
+        """Drop every index of this vault, with all that its files keep of what is gone.
+
+        The next question builds it anew, in every process. Raises `StorageFailed`.
+        """
+        with self._engine.build_lock(-1):
+            self._engine.open()
+            self._engine.drop()
+            self._engine.drop_others()
+
     # Reading; only inside a question
 
     @property

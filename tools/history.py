@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from pathlib import Path
 
+from ..vault.eraser import Eraser
 from ..vault.errors import (
     InvalidArgument,
-    NoteNotFound,
     NoteUnusable,
-    OwnerOnly,
     RevisionUnavailable,
 )
+from ..vault.history import NoteState
 from ..vault.memory import (
     Observation,
     append_observation,
@@ -24,17 +24,14 @@ from ..vault.memory import (
 from ..vault.note import Note, parse_note, read_note
 from ..vault.replay import replay
 from ..vault.revision import Op, Record
-from ..vault.source import Source, readable
+from ..vault.source import Source, readable, token_of
 from .diff import unified
 from .lifecycle import word_diff
-from .refs import resolve
+from .subjects import Subject, chosen, lies_at, owner_only, subject_of
 from .vault import Vault
 
 SHOWN = 12
 """Characters of a revision's hash by which it is called."""
-
-_VERSION = re.compile(r"v?(\d{1,9})", re.ASCII)
-_REVISION = re.compile(r"[0-9a-f]{6,64}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,32 +90,13 @@ class Reverted:
     left: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Subject:
-    """A note, or an observation of it, with the records of the note."""
-
-    note: str
-    path: str
-    observation: str | None
-    records: tuple[Record, ...]
-
-    def touching(self) -> list[Record]:
-        """The records that are about it."""
-        return [each for each in self.records if not self.observation or self.version_in(each)]
-
-    def version_in(self, record: Record) -> int | None:
-        """The version of the observation that a record makes."""
-        found = (each.version for each in record.touched if each.observation == self.observation)
-        return next(found, None)
-
-
 def history(vault: Vault, ref: str) -> HistoryAnswer:
     """Return what happened to a note or an observation, with an owner's edits in an editor.
 
     `ref` is the id of an observation or a note, a path, a title, or `note#^id`; what was
     forgotten or deleted is found too. Raises `OwnerOnly`, `NoteNotFound`, `JournalUnreadable`.
     """
-    subject = _subject(vault, ref, "read its history")
+    subject = subject_of(vault, ref, "read its history")
     lines = (line for record in subject.touching() for line in _lines(record, subject.observation))
     return HistoryAnswer(subject.note, subject.path, tuple(lines), subject.observation)
 
@@ -129,11 +107,11 @@ def diff(vault: Vault, ref: str, start: str | None = None, end: str | None = Non
     They are called by their hashes as `history` shows them, those of an observation by their
     versions too. An observation is compared by words, a note by lines.
     """
-    subject = _subject(vault, ref, "read its history")
+    subject = subject_of(vault, ref, "read its history")
     touching = subject.touching()
-    last = _chosen(subject, end) if end else touching[-1]
+    last = chosen(subject, end) if end else touching[-1]
     at = touching.index(last)
-    first = _chosen(subject, start) if start else touching[at - 1] if at else None
+    first = chosen(subject, start) if start else touching[at - 1] if at else None
     if subject.observation is None:
         return unified(_text(subject, first), _text(subject, last))
     old, new = (_observation(vault, subject, each) for each in (first, last))
@@ -146,32 +124,58 @@ def restore(vault: Vault, ref: str, to: str | None = None) -> Restored:
     Raises `RevisionUnavailable` when its words were redacted, `NoteExists` when the note's place
     is taken, and the storage failures.
     """
-    subject = _subject(vault, ref, "restore")
+    subject = subject_of(vault, ref, "restore")
     if subject.observation is not None:
         return _restore_observation(vault, subject, _lost(vault, subject, to))
     past = [each for each in subject.records if each.after is not None]
-    record = _chosen(subject, to) if to else past[-1] if past else None
-    data = replay(subject.records, record.hash) if record else None
-    if record is None or data is None:
+    record = chosen(subject, to) if to else past[-1] if past else None
+    if record is None:
         raise RevisionUnavailable(to or ref, "there was no note then")
     with vault.store.transaction(subject.path):
-        there = (vault.layout.root / subject.path).exists()
-        expected = read_note(vault.layout, subject.path).source.token if there else None
+        there = lies_at(vault, subject.note, subject.path)
         if there and not to:
             raise InvalidArgument("ref", f"{subject.path} is there; say to which revision")
+        kept = None if there or to else _kept_in_trash(vault, subject)
+        data = kept.read_bytes() if kept else replay(subject.records, record.hash)
+        if data is None:
+            raise RevisionUnavailable(to or ref, "there was no note then")
+        expected = read_note(vault.layout, subject.path).source.token if there else None
         act = vault.act("restore", subject.note, of=record.hash)
         token = vault.store.write(subject.path, data, expected=expected, act=act)
+        if kept:
+            Eraser(vault.layout).remove(kept)
     vault.index.touched((subject.path,))
     return Restored(subject.note, subject.path, token)
 
 
+def _kept_in_trash(vault: Vault, subject: Subject) -> Path | None:
+    """The file of a deleted note: that of its last deletion, else the newest."""
+    files = Eraser(vault.layout).trashed(subject.note)
+    deleted = next((each.before for each in subject.records[::-1] if each.op == "delete"), None)
+    same = (path for path in files if token_of(path.read_bytes()) == deleted)
+    return next(same, next(iter(files), None))
+
+
 def trash(vault: Vault) -> tuple[Trashed, ...]:
     """Return the notes that were deleted and not brought back, the last first."""
-    _owner(vault, "look into the trash")
+    owner_only(vault, "look into the trash")
     vault.store.ledger.history.catch_up()
-    found = (each for each in vault.store.ledger.history.notes() if each.op == "delete")
-    lines = (Trashed(each.note, each.path, each.time, each.actor.agent) for each in found)
+    known = vault.store.ledger.history
+    found = (each for each in known.notes() if each.token is None)
+    lines = filter(None, (_trashed(vault, each) for each in found))
     return tuple(sorted(lines, key=lambda each: each.time, reverse=True))
+
+
+def _trashed(vault: Vault, state: NoteState) -> Trashed | None:
+    """Who deleted a note that is not there; None when it was not a tool that did, or purged."""
+    if state.op == "delete":
+        return Trashed(state.note, state.path, state.time, state.actor.agent)
+    if state.op != "purge" or not Eraser(vault.layout).trashed(state.note):
+        return None
+    # A line of it was purged in the trash.
+    records = vault.store.ledger.history.records(state.note)
+    last = next((each for each in reversed(records) if each.op == "delete"), None)
+    return Trashed(state.note, state.path, last.time, last.actor.agent) if last else None
 
 
 def revert(vault: Vault, agent: str, since: str) -> Reverted:
@@ -180,7 +184,7 @@ def revert(vault: Vault, agent: str, since: str) -> Reverted:
     An observation goes back to what it was before, or out of its note. What someone else has
     changed after it is left, and so are notes that are no memory; both are named.
     """
-    _owner(vault, "revert an agent")
+    owner_only(vault, "revert an agent")
     known = vault.store.ledger.history
     known.catch_up()
     done: list[str] = []
@@ -200,7 +204,7 @@ def revert(vault: Vault, agent: str, since: str) -> Reverted:
 
 
 def _take_back(vault: Vault, note: str, observation: str, agent: str, since: str) -> bool:
-    subject = _subject(vault, observation, "revert an agent", note)
+    subject = subject_of(vault, observation, "revert an agent", note)
     touching = subject.touching()
     theirs = [each.actor.agent == agent and each.time >= since for each in touching]
     if not theirs or not theirs[-1]:
@@ -213,7 +217,7 @@ def _take_back(vault: Vault, note: str, observation: str, agent: str, since: str
     return _remove(vault, subject)
 
 
-def _remove(vault: Vault, subject: _Subject) -> bool:
+def _remove(vault: Vault, subject: Subject) -> bool:
     with vault.store.transaction(subject.path):
         note = read_note(vault.layout, subject.path)
         item = _find(note, subject.observation)
@@ -225,82 +229,15 @@ def _remove(vault: Vault, subject: _Subject) -> bool:
     return item is not None
 
 
-# Which note or observation is meant
-
-
-def _owner(vault: Vault, what: str) -> None:
-    if vault.caller.origin != "owner":
-        raise OwnerOnly(what)
-
-
-def _subject(vault: Vault, ref: str, what: str, note: str | None = None) -> _Subject:
-    _owner(vault, what)
-    known = vault.store.ledger.history
-    known.catch_up()
-    note_id, path, observation = _named(vault, ref, note)
-    vault.store.settle([(path, note_id)])
-    records = tuple(known.records(note_id))
-    subject = _Subject(note_id, path, observation, records)
-    if not subject.touching():
-        raise NoteNotFound(ref)
-    return subject
-
-
-def _named(vault: Vault, ref: str, note: str | None) -> tuple[str, str, str | None]:
-    """The id and path of the note, and the observation if it is one."""
-    known = vault.store.ledger.history
-    name = ref.strip().removeprefix("[[").removesuffix("]]").partition("@v")[0]
-    state = known.observation(name.removeprefix("^"), note)
-    if state is not None:
-        # A note that was moved since is where its last record says.
-        last = known.state(state.note)
-        return (
-            state.note,
-            _place(vault, state.note, last.path if last else state.path),
-            name.removeprefix("^"),
-        )
-    whole, _, part = name.partition("#")
-    for each in known.notes():
-        if whole in (each.note, each.path):
-            return each.note, _place(vault, each.note, each.path), part.removeprefix("^") or None
-    found = vault.index.ask(lambda: resolve(vault, name))
-    return found.row.id, found.row.path, found.part.removeprefix("^") or None
-
-
-def _place(vault: Vault, note: str, path: str) -> str:
-    """Where a note lies now: where the index has it, else where it was."""
-    if (vault.layout.root / path).exists():
-        return path
-    paths = vault.index.ask(lambda: vault.index.resolver().find(note))
-    return paths[0] if len(paths) == 1 else path
-
-
 # Past states
 
 
-def _chosen(subject: _Subject, key: str) -> Record:
-    """The record that a version or the beginning of a hash names."""
-    version = _VERSION.fullmatch(key)
-    if subject.observation and version and len(key) < 6:
-        number = int(version[1])
-        found = [each for each in subject.records if subject.version_in(each) == number]
-    else:
-        found = [
-            each
-            for each in subject.records
-            if _REVISION.fullmatch(key) and each.hash.startswith(key)
-        ]
-    if len(found) != 1:
-        raise RevisionUnavailable(key, "no revision, or more than one, is called so")
-    return found[0]
-
-
-def _text(subject: _Subject, record: Record | None) -> str:
+def _text(subject: Subject, record: Record | None) -> str:
     data = replay(subject.records, record.hash) if record else None
     return "" if data is None else Source.parse(data).text
 
 
-def _observation(vault: Vault, subject: _Subject, record: Record | None) -> Observation | None:
+def _observation(vault: Vault, subject: Subject, record: Record | None) -> Observation | None:
     data = replay(subject.records, record.hash) if record else None
     if data is None:
         return None
@@ -311,9 +248,9 @@ def _find(note: Note, observation: str | None) -> Observation | None:
     return next((each for each in observations(note) if each.id == observation), None)
 
 
-def _lost(vault: Vault, subject: _Subject, to: str | None) -> Observation:
+def _lost(vault: Vault, subject: Subject, to: str | None) -> Observation:
     """The observation as it was at a revision, or when it was last there."""
-    records = [_chosen(subject, to)] if to else subject.touching()[::-1]
+    records = [chosen(subject, to)] if to else subject.touching()[::-1]
     for record in records:
         found = _observation(vault, subject, record)
         if found is not None:
@@ -321,7 +258,7 @@ def _lost(vault: Vault, subject: _Subject, to: str | None) -> Observation:
     raise RevisionUnavailable(to or str(subject.observation), "the observation was not there then")
 
 
-def _restore_observation(vault: Vault, subject: _Subject, past: Observation) -> Restored:
+def _restore_observation(vault: Vault, subject: Subject, past: Observation) -> Restored:
     with vault.store.transaction(subject.path):
         note = read_note(vault.layout, subject.path)
         data = _with(note, past).data

@@ -1,12 +1,16 @@
-"""The owner's commands that agents have no tools for: history, diff, restore, trash, revert."""
+"""The owner's commands that agents have no tools for: histories, restoring, reverting, purging."""
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterator
 from typing import Annotated
 
 import typer
 
+from ..vault.errors import InvalidArgument
 from . import history as journal
+from . import purge as purging
 from .commands import JsonOption, VaultOption, opened, write, write_json
 from .render import Piece
 from .wire import wire
@@ -105,3 +109,72 @@ def revert(
     ):
         for name in names:
             write([(said, role), (f"{name}\n", "path")])  # type: ignore[list-item]
+
+
+YesOption = Annotated[bool, typer.Option("--yes", help="Do it without asking.")]
+
+
+def purge(
+    ref: Ref,
+    yes: YesOption = False,
+    vault_folder: VaultOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Take an observation or a note out for good, with its history, and prove that it is gone."""
+    with opened(vault_folder) as vault:
+        doom = purging.doomed(vault, ref)
+        place = f"{doom.path}#^{doom.observation_id}" if doom.observation_id else doom.path
+        words = f": {doom.words}" if doom.words else ""
+        _confirmed(yes, f"{place or doom.note_id}{words}\n{doom.revisions} revisions of it")
+        answer = purging.purge(vault, ref)
+    _show_purged(answer, as_json=as_json)
+
+
+def redact(
+    ref: Ref,
+    revision: Annotated[str, typer.Option("--revision", help="A version or revision.")],
+    yes: YesOption = False,
+    vault_folder: VaultOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Take the words of one past revision out of the history; what the note says now stays."""
+    with opened(vault_folder) as vault:
+        _confirmed(yes, f"The words of revision {revision} of {ref}")
+        answer = purging.redact(vault, ref, revision)
+    _show_purged(answer, as_json=as_json)
+
+
+def _confirmed(yes: bool, what: str) -> None:
+    """Ask before something that cannot be undone. Raises `InvalidArgument` where nobody is."""
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        raise InvalidArgument("--yes", "it is needed here, for nothing brings these words back")
+    typer.confirm(f"{what} will be gone for good. Go on?", abort=True, err=True)
+
+
+def _show_purged(answer: purging.Purged, *, as_json: bool) -> None:
+    if as_json:
+        write_json(wire(answer))
+    else:
+        write(_purged(answer))
+
+
+def _purged(answer: purging.Purged) -> Iterator[Piece]:
+    proof = answer.proof
+    yield "Gone for good: ", "good"
+    cited = f"#^{answer.observation_id}" if answer.observation_id else ""
+    yield f"{answer.path or answer.note_id}{cited}\n", "path"
+    yield f"{answer.records} records of the journal lost words.\n", "text"
+    for path in answer.copies:
+        yield f"Taken out of {path} too.\n", "text"
+    if not proof.lines:
+        yield "No word of it is known any more, so there was nothing to look for.\n", "text"
+    else:
+        looked = f"{proof.files} files with {proof.bytes} bytes in vault, state and cache"
+        yield f"Looked for {proof.lines} lines of it in {looked}.\n", "text"
+    for place in proof.elsewhere:
+        yield f"The same words, left as they are ({place.count}, {place.form}): ", "warning"
+        yield f"{place.path}\n", "path"
+    for path in proof.unseen:
+        yield f"Could not be looked into: {path}\n", "warning"

@@ -442,6 +442,22 @@ class RevisionUnavailable(NotFound):
 
 
 @dataclass(eq=False)
+class PurgeIncomplete(StorageFailure):
+    """Words that were to be gone are still in files of ours."""
+
+    left: tuple[str, ...]
+    code = "purge_incomplete"
+
+    @property
+    def sentence(self) -> str:
+        return f"The words are not gone yet: they stand in {_listing(self.left)}."
+
+    @property
+    def next_step(self) -> str:
+        return "Close the programs that use the vault, then run it again."
+
+
+@dataclass(eq=False)
 class OwnerOnly(Refused):
     """An agent asked for what only the vault's owner may do."""
 

@@ -168,3 +168,18 @@ def replace_file(folder: int, name: str, lines: Iterable[bytes]) -> None:
         raise
     step("replaced")
     sync_folder(folder)
+
+
+def remove_file(folder: int, name: str) -> None:
+    """Remove a file of an open folder, durably, if it is there."""
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(name, dir_fd=folder)
+        step("removed")
+        sync_folder(folder)
+
+
+def remove_folder(folder: int, name: str) -> None:
+    """Remove an empty folder of an open one, durably; one with something in it stays."""
+    with contextlib.suppress(OSError):
+        os.rmdir(name, dir_fd=folder)
+        sync_folder(folder)

@@ -99,6 +99,14 @@ class History:
                 self._db.close()
             self._db, self._seen = None, None
 
+    def forget(self) -> None:
+        """Remove the file, with all that SQLite may keep of earlier states. It is made anew."""
+        with self._lock:
+            try:
+                self._drop()
+            except OSError as error:
+                raise StorageFailed(str(self._path), str(error)) from error
+
     def catch_up(self) -> int:
         """Read what the journals of all devices have gained; return how many records that is.
 

@@ -49,3 +49,9 @@ def derived_id(path: str) -> str:
 def is_id(text: str) -> bool:
     """Whether `text` has the form of a note id of ours: 12 characters of the alphabet."""
     return len(text) == ID_LENGTH and all(character in ALPHABET for character in text)
+
+
+def is_block_id(text: str) -> bool:
+    """Whether `text` has the form of a block id of ours: 6 characters, a letter first."""
+    known = len(text) == BLOCK_ID_LENGTH and all(character in ALPHABET for character in text)
+    return known and text[0] in LETTERS

@@ -255,17 +255,24 @@ class Journal:
                     flaws.append(Flaw(file.device, file.name, number, kind))
         return flaws
 
-    def redact(self, hide: Hide | None = None, *, words: Sequence[bytes] = ()) -> int:
+    def redact(
+        self,
+        hide: Hide | None = None,
+        *,
+        words: Sequence[bytes] = (),
+        damaged: Sequence[bytes] = (),
+    ) -> int:
         """Take words out of the journals of all devices; return how many records lost some.
 
         The caller holds the vault's lock. `hide` names parts of a record, of those in
         `Record.words`; whatever part holds one of `words` goes too, and so do lines that are no
-        records and hold one. Tokens of states in which hidden words stood are taken out as well,
-        so that no guess can be tested against them. The chains stay whole. Each file is
-        replaced in one step; after a crash in between, call it again. Raises StorageFailed.
+        records and hold one of `words` or of `damaged`. Tokens of states in which hidden words
+        stood are taken out as well, so that no guess can be tested against them. The chains stay
+        whole. Each file is replaced in one step; after a crash in between, call it again.
+        Raises StorageFailed.
         """
         files = self._all_files()
-        redaction = Redaction(hide, words)
+        redaction = Redaction(hide, words, damaged)
         for file in files:
             for _, line in self._lines(file.device, file.name):
                 redaction.look(line)

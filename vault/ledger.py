@@ -30,7 +30,7 @@ from .splices import Splice, splices_between, whole
 OWNER = Actor("editor", origin="owner")
 SYSTEM = Actor("zibaldone", origin="system")
 
-_ONE_OBSERVATION: frozenset[Op] = frozenset({"create", "append", "update", "forget"})
+_ONE_OBSERVATION: frozenset[Op] = frozenset({"create", "append", "update", "forget", "purge"})
 """Operations whose observation is named; after any other, all of the note are compared."""
 
 _NOT_CUT_OFF: frozenset[Op] = frozenset({"external", "baseline", "undone"})
@@ -147,6 +147,21 @@ class Ledger:
         self.history.catch_up()
         return record.hash
 
+    def renew(self, path: str, note: str, current: bytes | None) -> None:
+        """Enter a note whole whose records lead to it no more, for words of it were taken out.
+
+        It has not changed, so that no observation gets another version.
+        """
+        self.history.catch_up()
+        token, states = _token(current), self.history.states(note)
+        if any(each.token == token for each in states):
+            return
+        base = states[0].record if states else ""
+        self._append(
+            Revision("baseline", note, path, _splices(None, current), None, token, SYSTEM, base)
+        )
+        self.history.catch_up()
+
     def _missing(
         self, path: str, note: str, state: NoteState | None, current: bytes | None
     ) -> Revision:
@@ -209,20 +224,19 @@ class Ledger:
         seen = (path, status.st_mtime_ns, status.st_size, status.st_ino)
         if self._agreed.get(note) == seen:
             return False
-        agrees = _token(self._read(path)) in {each.token for each in self.history.states(note)}
+        data = self._read(path)
+        agrees = _token(data) in {each.token for each in self.history.states(note)}
         if agrees:
             self._agreed[note] = seen
-        return not agrees
+        # Where a note was deleted, another one may lie by now.
+        return not agrees and (not data or _own_id(data) in ("", note))
 
     # What a revision means for the observations of its note
 
     def _own_act(self, path: str, before: bytes | None, after: bytes | None) -> Act:
         op: Op = "create" if before is None else "delete" if after is None else "edit"
-        properties, _ = frontmatter.read(
-            Source.parse(before if before is not None else after or b"")
-        )
-        own = str(properties.get("id", ""))
-        return Act(op, own if is_id(own) else derived_id(path), SYSTEM)
+        own = _own_id(before if before is not None else after or b"")
+        return Act(op, own or derived_id(path), SYSTEM)
 
     def _touched(self, path: str, before: bytes | None, after: bytes | None, act: Act) -> _Touched:
         if act.observation and act.op in _ONE_OBSERVATION:
@@ -268,6 +282,12 @@ class _Touched(TypedDict):
     version: int | None
     parent: int | None
     changes: tuple[Change, ...]
+
+
+def _own_id(data: bytes) -> str:
+    """The id in the frontmatter of a note; empty when there is none."""
+    own = str(frontmatter.read(Source.parse(data))[0].get("id", ""))
+    return own if is_id(own) else ""
 
 
 def _cut_off(record: Record) -> Revision:

@@ -26,12 +26,15 @@ class Redaction:
     It is the same whether or not an earlier attempt has already done a part of it.
     """
 
-    def __init__(self, hide: Hide | None, words: Sequence[bytes]) -> None:
+    def __init__(
+        self, hide: Hide | None, words: Sequence[bytes], damaged: Sequence[bytes] = ()
+    ) -> None:
         self.notes: set[str] = set()
         self.count = 0
         self._hide = hide
         self._words = [word for word in words if word]
-        self._forms = {form for word in self._words for form in (word, _in_json(word))}
+        doomed = [*self._words, *(word for word in damaged if word)]
+        self._forms = {form for word in doomed for form in (word, _in_json(word))}
         self._names: dict[str, set[str]] = {}
         self._hashes: set[bytes] = set()
         self._damaged: set[bytes] = set()

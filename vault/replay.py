@@ -90,7 +90,7 @@ def tainted_tokens(records: Sequence[Record]) -> Mapping[str, set[str]]:
     lineage = Lineage(records)
     after: dict[str, Spans] = {}
     found: dict[str, set[str]] = {}
-    for record in _bases_first(lineage):
+    for record in bases_first(lineage):
         base = lineage.base(record)
         spans = after.get(base.hash, ()) if base else ()
         after[record.hash] = _hidden_after(record, spans)
@@ -102,7 +102,7 @@ def tainted_tokens(records: Sequence[Record]) -> Mapping[str, set[str]]:
     return found
 
 
-def _bases_first(lineage: Lineage) -> Iterable[Record]:
+def bases_first(lineage: Lineage) -> Iterable[Record]:
     """Yield every record after its base, whatever the clocks said."""
     done: set[str] = set()
     for record in lineage.records:

@@ -199,6 +199,12 @@ class Store:
         `path` is what the caller is about to change. Raises LockTimeout after 10 seconds.
         """
         self._layout.absolute(path)
+        with self.locked():
+            yield
+
+    @contextlib.contextmanager
+    def locked(self) -> Iterator[None]:
+        """Hold the vault's lock, as `transaction` does, over what is not in one file."""
         lock = vault_lock(self._root, self._layout.cache_dir, self._lock_folder)
         with lock.hold():
             yield
@@ -234,6 +240,21 @@ class Store:
                 kept = kept_in / _free_name(target, real.name)
                 _move(source, real.name, target, kept.name)
         return self._shown(kept)
+
+    def erase(self, path: str, act: Act) -> None:
+        """Remove a note for good; what it held goes into the journal, from where it is redacted.
+
+        Raises NoteNotFound, and StorageFailed with the note still there.
+        """
+        real, gone = self._layout.absolute(path), NoteNotFound(path)
+        with self.transaction(path), self._failing(path, gone), self._folder_of(real) as folder:
+            current = _read(folder, real.name, path)
+            if current is None:
+                raise gone
+            with self._told(path, current, None, act):
+                os.unlink(real.name, dir_fd=folder)
+            _step("erased")
+            _sync_folder(folder)
 
     def _base_of(self, folder: Path) -> Path:
         """Return the folder from which one of the state's is opened step by step."""

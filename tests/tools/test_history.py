@@ -9,7 +9,13 @@ from zibaldone.tools.recall import recall
 from zibaldone.tools.remember import remember_about_user
 from zibaldone.tools.search import search
 from zibaldone.tools.vault import Caller, Vault
-from zibaldone.vault.errors import InvalidArgument, NoteNotFound, OwnerOnly, RevisionUnavailable
+from zibaldone.vault.errors import (
+    InvalidArgument,
+    NoteExists,
+    NoteNotFound,
+    OwnerOnly,
+    RevisionUnavailable,
+)
 
 PLANNER = Caller("planner", "i1", "s1", "1.0", "agent")
 WRITER = Caller("writer", "i2", "s2", "2.0", "agent")
@@ -91,6 +97,29 @@ def test_a_note_comes_back_from_the_trash(owner, planner):
     assert get_note(owner, note.path).content.endswith("first\nsecond\n")
     told = [line.op for line in history.history(owner, note.note_id).revisions]
     assert told == ["create", "edit", "delete", "restore"]
+
+
+def test_a_note_comes_back_as_it_lay_in_the_trash_and_leaves_it(owner, planner, vault_dir):
+    note = create_note(planner, "boat", "Log", "first\n")
+    deleted = delete_note(planner, note.path)
+    kept = vault_dir / deleted.trash_path
+    kept.write_text(kept.read_text().replace("first", "mended by hand"))
+    history.restore(owner, note.note_id)
+    assert "mended by hand" in get_note(owner, note.path).content
+    assert not kept.exists()
+
+
+def test_a_note_in_the_place_of_a_deleted_one_is_another_note(owner, planner):
+    first = create_note(planner, "boat", "Log", "first\n")
+    delete_note(planner, first.path)
+    second = create_note(planner, "boat", "Log", "second\n")
+    told = history.history(owner, first.note_id).revisions
+    assert [line.op for line in told] == ["create", "delete"]
+    with pytest.raises(NoteExists):
+        history.restore(owner, first.note_id)
+    with pytest.raises(NoteExists):
+        history.restore(owner, first.note_id, told[0].revision)
+    assert "second" in get_note(owner, second.note_id).content
 
 
 def test_a_note_goes_back_to_a_revision(owner, planner):

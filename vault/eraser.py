@@ -1,0 +1,190 @@
+"""Takes words out of what lies beside notes and journal: trash, audit, copies and leftovers.
+
+None of these is journalled, for a record of what is erased would hold it. Whoever erases holds
+the vault's lock. All of it can be done again, so that what a crash has cut off is finished by
+another attempt.
+
+Of the audit nothing is known here but that it is JSON, one value a line: every text that tells
+of the words gives way to an empty one, and the line, if it is an object, gets `"redacted": true`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from .errors import StorageFailed
+from .files import (
+    TEMPORARY_ENDING,
+    make_folder,
+    opened_file,
+    opened_folder,
+    remove_file,
+    remove_folder,
+    replace_file,
+    torn,
+)
+from .forgetting import Doomed
+from .layout import Layout
+from .traces import Words
+
+TRASH_FOLDER = "trash"
+AUDIT_FOLDER = "audit"
+PLANS_FOLDER = "purges"
+"""Where what is about to leave the journal is written down first, by hashes and names alone."""
+
+
+class Eraser:
+    """Erases in the folders of one vault. Raises StorageFailed."""
+
+    def __init__(self, layout: Layout) -> None:
+        self._layout = layout
+
+    # The trash
+
+    def trashed(self, note: str) -> list[Path]:
+        """Return the files of a note in the trash, the one that was changed last first."""
+        top = self._layout.state_dir / TRASH_FOLDER / note
+        found = [path for path in _files(top) if not path.name.endswith(TEMPORARY_ENDING)]
+        return sorted(found, key=lambda path: (-path.stat().st_mtime_ns, path.name))
+
+    def empty(self, note: str) -> None:
+        """Remove what is in the trash of a note, folders too, for their names are words."""
+        top = self._layout.state_dir / TRASH_FOLDER / note
+        for path in list(_files(top)):
+            self.remove(path)
+        for folder, _, _ in os.walk(top, topdown=False):
+            with self._failing(Path(folder)), opened_folder(Path(folder).parent) as parent:
+                remove_folder(parent, Path(folder).name)
+
+    # One file
+
+    def change(self, path: Path, change: Callable[[bytes], bytes]) -> bool:
+        """Put what `change` makes of a file in its place; return whether that is different."""
+        with self._failing(path), opened_folder(path.parent) as folder:
+            before = _read(folder, path.name)
+            after = change(before)
+            if after != before:
+                replace_file(folder, path.name, [after])
+            return after != before
+
+    def remove(self, path: Path) -> None:
+        """Remove a file."""
+        with self._failing(path), opened_folder(path.parent) as folder:
+            remove_file(folder, path.name)
+
+    # What is beside them
+
+    def strike_audit(self, words: Words) -> int:
+        """Take words out of the audit of all devices; return how many files held some."""
+        files = list(_files(self._layout.state_dir / AUDIT_FOLDER))
+        return sum(self.change(path, lambda data: _without(data, words)) for path in files)
+
+    def sweep(self, words: Words) -> int:
+        """Remove temporary files that hold some of the words; return how many did.
+
+        Under the lock no write is under way, so that none of them is in use.
+        """
+        tops = {self._layout.root, self._layout.state_dir}
+        left = {path for top in tops for path in _files(top, TEMPORARY_ENDING)}
+        held = [path for path in left if self._holds(path, words)]
+        for path in held:
+            self.remove(path)
+        return len(held)
+
+    def _holds(self, path: Path, words: Words) -> bool:
+        with self._failing(path), opened_folder(path.parent) as folder:
+            return bool(words.in_bytes(_read(folder, path.name)))
+
+    # What is under way
+
+    def plans(self) -> list[str]:
+        """Return the names of the purges that were begun and not finished."""
+        return sorted(path.stem for path in _files(self._layout.state_dir / PLANS_FOLDER, ".json"))
+
+    def planned(self, name: str) -> dict[str, set[str]]:
+        """Return what a purge meant to take out of the journal, nothing when there is no such."""
+        path = self._plan(name)
+        try:
+            with opened_folder(path.parent) as folder:
+                found = json.loads(_read(folder, path.name))
+            return {hash_: set(names) for hash_, names in found["parts"].items()}
+        except FileNotFoundError:
+            return {}
+        except OSError as error:
+            raise StorageFailed(str(path), error.strerror or str(error)) from error
+        except (ValueError, KeyError, TypeError, AttributeError):
+            return {}  # The journal is what it is made from, and is looked at again.
+
+    def plan(self, name: str, doomed: Doomed) -> None:
+        """Write down what is to leave the journal, before anything does."""
+        path = self._plan(name)
+        parts = {hash_: sorted(names) for hash_, names in sorted(doomed.parts.items())}
+        text = json.dumps({"v": 1, "parts": parts}, indent=1) + "\n"
+        with self._failing(path):
+            make_folder(path.parent, 0o700)
+            with opened_folder(path.parent) as folder:
+                replace_file(folder, path.name, [text.encode()])
+
+    def done(self, name: str) -> None:
+        """Remove what was written down."""
+        if self._plan(name).exists():
+            self.remove(self._plan(name))
+
+    def _plan(self, name: str) -> Path:
+        return self._layout.state_dir / PLANS_FOLDER / f"{name}.json"
+
+    @contextlib.contextmanager
+    def _failing(self, path: Path) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise StorageFailed(str(path), error.strerror or str(error)) from error
+
+
+def _files(top: Path, ending: str = "") -> Iterator[Path]:
+    for folder, _, names in os.walk(top):
+        for name in sorted(names):
+            path = Path(folder, name)
+            if name.endswith(ending) and not path.is_symlink():
+                yield path
+
+
+def _read(folder: int, name: str) -> bytes:
+    with opened_file(folder, name) as descriptor, os.fdopen(os.dup(descriptor), "rb") as file:
+        return file.read()
+
+
+def _without(data: bytes, words: Words) -> bytes:
+    """Return lines of JSON without the words; lines that are none and hold them are left out."""
+    return b"".join(_struck(line, words) for line in data.splitlines(keepends=True))
+
+
+def _struck(line: bytes, words: Words) -> bytes:
+    try:
+        if torn(line):
+            raise ValueError("a torn line")
+        found = json.loads(line)
+    except (ValueError, RecursionError):
+        texts = line.decode("utf-8", "replace").split('"')
+        return b"" if any(map(words.told_by, texts)) else line
+    rest = _value(found, words)
+    if rest == found:
+        return line
+    if isinstance(rest, dict):
+        rest["redacted"] = True
+    return json.dumps(rest, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+
+
+def _value(value: Any, words: Words) -> Any:
+    if isinstance(value, str):
+        return "" if words.told_by(value) else value
+    if isinstance(value, list):
+        return [_value(each, words) for each in value]
+    if isinstance(value, dict):
+        return {key: _value(each, words) for key, each in value.items()}
+    return value
