@@ -256,20 +256,10 @@ class Catalog:
         query = f"SELECT number, change, passages FROM note WHERE number IN ({marks})"
         return {number: (change, text) for number, change, text in self._db.execute(query, numbers)}
 
-    def links(self, since: int = -1) -> dict[str, list[list[object]]]:
-        """Per path of a note changed after `since`: [target, anchor, alias, kind, line] a link."""
-        return self._decoded("links", since)
-
-    def names(self) -> dict[str, Names]:
-        """Of every note: whether its id is its own, its aliases, its tags."""
-        return {
-            path: Names(bool(own), tuple(aliases), tuple(tags))
-            for path, (own, aliases, tags) in self._decoded("names", -1).items()
-        }
-
-    def _decoded(self, column: str, since: int) -> dict[str, Any]:
-        query = f"SELECT path, {column} FROM note WHERE change > ?"
-        rows = self._db.execute(query, (since,)).fetchall()
+    def links(self, paths: Iterable[str]) -> dict[str, list[list[object]]]:
+        """Per path of some notes: [target, anchor, alias, kind, line] for each link."""
+        query = "SELECT path, links FROM note WHERE path IN (SELECT value FROM json_each(?))"
+        rows = self._db.execute(query, (json.dumps(list(paths)),)).fetchall()
         # One call decodes all notes in a fifth of the time of ten thousand calls.
         values = decoded("[" + ",".join(text for _, text in rows) + "]")
         return {path: value for (path, _), value in zip(rows, values, strict=True)}

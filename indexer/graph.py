@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import log2
 from typing import TYPE_CHECKING, Any
@@ -63,18 +63,10 @@ class LinkGraph:
 
         self._graph: networkx.DiGraph[str] = networkx.DiGraph()
 
-    def build(self, links: Mapping[str, Sequence[str]]) -> None:
-        """Fill the graph anew from resolved links: the path of each note -> where it leads."""
-        self._graph.clear()
-        self._graph.add_nodes_from(links)
-        self._graph.add_edges_from(
-            edge for path, targets in links.items() for edge in _edges(path, targets)
-        )
-
     def replace(self, path: str, targets: Sequence[str]) -> None:
         """Replace the outgoing links of one note, which may be new."""
-        self._graph.remove_edges_from([(path, target) for target in self.outgoing(path)])
         self._graph.add_node(path)
+        self._graph.remove_edges_from([(path, target) for target in self._graph.succ[path]])
         self._graph.add_edges_from(_edges(path, targets))
 
     def remove(self, path: str) -> None:

@@ -211,7 +211,7 @@ class Index:
         self._engine.soundly(lambda: self._look_below(f"{folder}/"))
 
     def _look_below(self, below: str) -> None:
-        entries = list(self.layout.walk(below=below))
+        entries = list(self.layout.walk(start=below))
         with self._engine.lock:
             view = self._engine.open().view
             view.refresh()

@@ -9,6 +9,7 @@ order in which notes were seen decides nothing.
 
 from __future__ import annotations
 
+import bisect
 import heapq
 import posixpath
 import unicodedata
@@ -38,15 +39,42 @@ class Names:
     aliases: tuple[str, ...] = ()
     conflict_copy: bool = False
 
+    def called(self) -> set[str]:
+        """The names of the note as `asks` gives those of a link: file name, title, aliases."""
+        return {_last(_key(self.path)), _fold(self.title), *map(_fold, self.aliases)}
+
+
+def asks(target: str, source: str) -> set[str]:
+    """Return the names on which it depends where a link leads.
+
+    A note that is called by none of them is neither its end nor in the way of another.
+    """
+    target = target.strip()
+    if not target:
+        return set()
+    if _is_relative(target):
+        path = _joined(posixpath.dirname(source), target)
+        return set() if path is None else set(map(_last, _keys(path)))
+    return {_fold(target), *map(_last, _keys(target))}
+
 
 class Resolver:
-    """All names of a vault at one moment."""
+    """All names of a vault, kept up note by note."""
 
-    def __init__(self, names: Iterable[Names]) -> None:
-        notes = sorted(names, key=lambda note: (len(note.path), _fold(note.path), note.path))
-        ordinary = _Names(note for note in notes if not note.conflict_copy)
-        copies = _Names(note for note in notes if note.conflict_copy)
-        self._all = (ordinary, copies)
+    def __init__(self, names: Iterable[Names] = ()) -> None:
+        self._all = (_Names(), _Names())
+        for note in names:
+            self.replace(None, note)
+
+    def replace(self, old: Names | None, new: Names | None) -> None:
+        """Put the names of a note in the place of those that it had; `None` when it is not there.
+
+        The resolver is afterwards as if it had been made of the notes that are there now.
+        """
+        if old is not None:
+            self._all[old.conflict_copy].remove(old)
+        if new is not None:
+            self._all[new.conflict_copy].add(new)
 
     def link(self, target: str, source: str) -> str | None:
         """Return the note that a link in `source` leads to; an empty target is the source itself.
@@ -89,7 +117,7 @@ class Resolver:
         forms = tuple(_forms(ref[:_LONGEST_REF]))
         if not forms:
             return ()
-        wanted = _key(forms[-1][0]).rpartition("/")[2]
+        wanted = _last(_key(forms[-1][0]))
         names = chain.from_iterable(names.close(wanted) for names in self._all)
         paths = dict.fromkeys(chain.from_iterable(names))
         return tuple(paths)[:limit]
@@ -98,24 +126,32 @@ class Resolver:
 class _Names:
     """The notes of one rank by each kind of name, every list in the order of preference."""
 
-    def __init__(self, notes: Iterable[Names]) -> None:
+    def __init__(self) -> None:
         self._ids: _Found = {}
         self._paths: _Found = {}
         self._stems: _Found = {}
         self._titles: _Found = {}
         self._aliases: _Found = {}
         self._tails: dict[str, list[str]] = {}
-        for note in notes:
-            self._add(note)
 
-    def _add(self, note: Names) -> None:
+    def add(self, note: Names) -> None:
+        for names, key in self._places(note):
+            _put(names, key, note.path)
+
+    def remove(self, note: Names) -> None:
+        for names, key in self._places(note):
+            _take(names, key, note.path)
+
+    def _places(self, note: Names) -> Iterator[tuple[_Found, str]]:
+        """Where a note stands, to be changed."""
+        self._tails.clear()
         path = _key(note.path)
-        _put(self._ids, _fold(note.id), note.path)
-        _put(self._paths, path, note.path)
-        _put(self._stems, path.rpartition("/")[2], note.path)
-        _put(self._titles, _fold(note.title), note.path)
+        yield self._ids, _fold(note.id)
+        yield self._paths, path
+        yield self._stems, _last(path)
+        yield self._titles, _fold(note.title)
         for alias in note.aliases:
-            _put(self._aliases, _fold(alias), note.path)
+            yield self._aliases, _fold(alias)
 
     def link(self, target: str, folder: str) -> str | None:
         if _is_relative(target):
@@ -150,7 +186,7 @@ class _Names:
 
     def _tail(self, key: str) -> list[str]:
         """The notes whose path ends in `key`, whole folder names compared."""
-        same = self._stems.get(key.rpartition("/")[2], [])
+        same = self._stems.get(_last(key), [])
         if "/" not in key or not same:
             return same
         if key not in self._tails:
@@ -178,8 +214,8 @@ def _closest(wanted: str, names: Iterable[str]) -> list[str]:
     """The names that are close to one, by the longest common parts (difflib), closest first."""
     letters = set(wanted)
 
-    def shared(name: str) -> int:
-        return 2 * len(letters.intersection(name)) - abs(len(name) - len(wanted))
+    def shared(name: str) -> tuple[int, str]:
+        return 2 * len(letters.intersection(name)) - abs(len(name) - len(wanted)), name
 
     matcher = SequenceMatcher(b=wanted, autojunk=False)
     rated = []
@@ -245,7 +281,25 @@ def _ends_with(path: str, spelling: str) -> bool:
     return path.rpartition("/")[2] in (stem, stem + _ENDING)
 
 
+def _last(path: str) -> str:
+    return path.rpartition("/")[2]
+
+
+def _rank(path: str) -> tuple[int, str, str]:
+    """The order of preference among the notes of one name."""
+    return len(path), _fold(path), path
+
+
 def _put(names: _Found, key: str, path: str) -> None:
     found = names.setdefault(key, [])
-    if path not in found[-1:]:
-        found.append(path)
+    at = bisect.bisect_left(found, _rank(path), key=_rank) if found else 0
+    if found[at : at + 1] != [path]:
+        found.insert(at, path)
+
+
+def _take(names: _Found, key: str, path: str) -> None:
+    found = names.get(key, [])
+    if path in found:
+        found.remove(path)
+    if not found:
+        names.pop(key, None)

@@ -17,7 +17,7 @@ from typing import TypeVar
 from ..vault.categories import category_key
 from ._whoosh import Postings
 from .best import Best
-from .catalog import Catalog, Names, Row, decoded
+from .catalog import Catalog, Row, decoded
 from .passages import Passage
 from .segments import Segment, SegmentStamp
 
@@ -134,8 +134,6 @@ class View:
         self.change = self._version = -1
         self.behind = 0
         """How many notes a build, of whichever process, has yet to see."""
-        self.renamed = 0
-        """Rises when the names by which notes are found have changed."""
         self._parts: dict[int, tuple[Passage, ...]] = {}
         self._scopes: dict[Scope, set[int]] = {}
 
@@ -194,8 +192,6 @@ class View:
             self._drop(old)
         if row is not None:
             self._add(row)
-        if old is None or row is None or _names(old) != _names(row):
-            self.renamed += 1
         self.best.touch(number, old.docs if old else (), row.docs if row else ())
 
     def _add(self, row: Row) -> None:
@@ -266,8 +262,3 @@ class View:
             if change == wanted[number]:
                 known[number] = tuple(Passage(*values) for values in decoded(text)[1:])
         return {number: known[number] for number in wanted if number in known}
-
-
-def _names(row: Row) -> tuple[object, ...]:
-    aliases = Names.parse(row.names).aliases
-    return (row.path, row.id, row.title, aliases, row.conflict_copy)

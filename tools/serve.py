@@ -64,11 +64,11 @@ def _postpone(package: str) -> None:
     module, loader = importlib.util.module_from_spec(spec), spec.loader
 
     def whole(name: str) -> Any:
-        del module.__getattr__  # type: ignore[method-assign]
+        del module.__getattr__
         loader.exec_module(module)
         return getattr(module, name)
 
-    module.__getattr__ = whole  # type: ignore[method-assign, assignment]
+    module.__getattr__ = whole  # type: ignore[method-assign]
     sys.modules[package] = module
     parent, _, own_name = package.rpartition(".")
     if parent:

@@ -167,17 +167,17 @@ class Layout:
         return False
 
     def walk(
-        self, on_problem: Callable[[WalkProblem], None] = _log_problem, below: str = ""
+        self, on_problem: Callable[[WalkProblem], None] = _log_problem, start: str = ""
     ) -> Iterator[Entry]:
         """Yield every note file, in an order that depends on the names alone.
 
-        `below` is a folder with a slash behind it; nothing else is walked then.
+        `start` is a folder with a slash behind it; only what is below it is walked then.
         `on_problem` hears of each folder or file that could not be listed and of each symlink
         that leads out of the vault; without it they are logged. A symlink to something in the
         vault is passed over, because what it leads to is walked itself. Raises VaultNotFound when
         the root cannot be listed, so that an unmounted disk is not taken for an empty vault.
         """
-        folders = [below]
+        folders = [start]
         ignores = _ignores(self)
         while folders:
             prefix = folders.pop()

@@ -185,13 +185,13 @@ def test_ids_and_tokens_are_looked_up(catalog):
     assert sorted(catalog.paths_with(token="t")) == ["a.md", "b.md"]
 
 
-def test_links_and_names_are_decoded(catalog):
+def test_the_links_of_the_notes_that_are_asked_for_are_decoded(catalog):
     put(catalog, links='[["B", "", "", "wikilink", 0]]')
-    before = catalog.change()
-    put(catalog, path="b.md", names=str(Names(own_id=True, aliases=("x",), tags=("y",))))
-    assert catalog.links() == {"a.md": [["B", "", "", "wikilink", 0]], "b.md": []}
-    assert catalog.links(before) == {"b.md": []}
-    assert catalog.names()["b.md"] == Names(own_id=True, aliases=("x",), tags=("y",))
+    put(catalog, path='odd "name".md')
+    put(catalog, path="c.md")
+    found = catalog.links({"a.md", 'odd "name".md', "gone.md"})
+    assert found == {"a.md": [["B", "", "", "wikilink", 0]], 'odd "name".md': []}
+    assert catalog.links(()) == {}
 
 
 def test_a_file_that_was_replaced_is_noticed(catalog, tmp_path):

@@ -1,7 +1,18 @@
 """Resolver and graph follow the catalog, step by step as if built anew."""
 
+import json
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from zibaldone.indexer import catalog
 from zibaldone.indexer.links import Links
+from zibaldone.indexer.view import View
+
+ROW = catalog.Row(
+    *("a.md", 1, 1, 1, "t", "id", "A", "user-doc", "", "", False, False, "", "", ""),
+    *("[true, [], []]", "[]", "[[]]", ()),
+)
 
 
 @pytest.fixture
@@ -69,13 +80,66 @@ def test_each_change_leaves_the_graph_as_if_built_anew(notes, asker, anew):
     }
 
 
-def test_a_change_of_words_resolves_only_that_note_again(notes, asker):
+def test_only_links_that_may_lead_elsewhere_are_resolved_again(notes, asker, monkeypatch):
     for name in "ABC":
-        notes.write(f"{name}.md", "[[A]]\n")
-    asker.links("A.md")
-    resolver = asker.index.ask(asker.index.resolver)
+        notes.write(f"{name}.md", f"[[{name}]] [[Missing]]\n")
+    notes.write("Other.md", "[[A]]\n")
+    assert asker.links("Other.md")[0] == ("A.md",)
+    asked = []
+    links = asker.index._parts.catalog.links
+    monkeypatch.setattr(
+        asker.index._parts.catalog, "links", lambda paths: asked.append({*paths}) or links(paths)
+    )
     notes.write("B.md", "#tag [[C]] and other words\n")
     assert asker.links("B.md")[0] == ("C.md",)
-    assert asker.index.ask(asker.index.resolver) is resolver
-    notes.write("B.md", "---\naliases: [New]\n---\n")
-    assert asker.index.ask(asker.index.resolver) is not resolver
+    notes.write("B.md", "---\naliases: [Missing]\n---\n")
+    assert asker.links("A.md")[0] == ("B.md",)
+    assert asked == [{"B.md"}, {"A.md", "B.md", "C.md"}]
+
+
+PATHS = st.sampled_from(["A.md", "a.md", "f/A.md", "f/g/b.md", "B.md", "f/B.md.md", "Ñ.md"])
+CALLED = st.sampled_from(["A", "b", "f/a", "B.md", "n\u0303", "C", "../A", "..", "a b"])
+TARGETS = st.one_of(CALLED, PATHS, st.sampled_from(["/A", "./b", "../g/b", "x/../A", "g/b", "f/"]))
+ROWS = st.builds(
+    lambda path, title, aliases, links, copy: ROW._replace(
+        path=path,
+        id=title,
+        title=title,
+        names=str(catalog.Names(own_id=True, aliases=tuple(aliases))),
+        links=json.dumps([[target, "", "", "wikilink", 0] for target in links]),
+        conflict_copy=copy,
+    ),
+    PATHS,
+    CALLED,
+    st.lists(CALLED, max_size=2),
+    st.lists(TARGETS, max_size=4),
+    st.booleans(),
+)
+
+
+def names_of(resolver):
+    """All that a resolver knows, and nothing of the order in which it came to know it."""
+    kinds = ("_ids", "_paths", "_stems", "_titles", "_aliases")
+    return [{kind: getattr(names, kind) for kind in kinds} for names in resolver._all]
+
+
+@given(st.lists(st.lists(ROWS | PATHS, max_size=3), max_size=6))
+def test_names_and_graph_are_kept_as_if_built_anew(tmp_path_factory, steps):
+    """A row is put, a path taken out; what links need is what a new process would work out."""
+    folder = tmp_path_factory.mktemp("links")
+    notes = catalog.Catalog(folder / "catalog.db")
+    view = View(notes, folder)
+    kept = Links(notes, view)
+    for step in steps:
+        for change in step:
+            with notes.writing() as number:
+                if isinstance(change, str):
+                    notes.remove(change, number)
+                else:
+                    notes.put(change, number)
+            view.reload()
+            kept.resolver()
+        anew = Links(notes, view)
+        assert graph_edges(kept.graph()) == graph_edges(anew.graph())
+        assert names_of(kept.resolver()) == names_of(anew.resolver())
+    notes.close()

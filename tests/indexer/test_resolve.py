@@ -6,7 +6,7 @@ import unicodedata
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from zibaldone.indexer.resolve import Names, Resolver
+from zibaldone.indexer.resolve import Names, Resolver, asks
 
 
 def note(path, title="", aliases=(), own_id="", copy=False):
@@ -248,6 +248,19 @@ def test_answers_are_notes_of_the_vault_whatever_the_order(paths, target, source
     assert one.find(target) == other.find(target)
     assert one.suggest(target) == other.suggest(target)
     assert {*one.find(target), *one.suggest(target)} <= {*paths}
+
+
+NOTES = st.builds(note, PATHS, TARGETS, st.lists(TARGETS, max_size=2), copy=st.booleans())
+
+
+@given(st.lists(NOTES, max_size=6, unique_by=lambda one: one.path), NOTES, TARGETS, PATHS)
+def test_a_note_that_is_called_nothing_that_a_link_asks_for_is_nothing_to_it(
+    notes, other, target, source
+):
+    before, after = Resolver(notes), Resolver(notes)
+    after.replace(None, other)
+    if before.link(target, source) != after.link(target, source):
+        assert asks(target, source) & other.called()
 
 
 @given(st.lists(PATHS, unique_by=str.casefold, min_size=1, max_size=8))

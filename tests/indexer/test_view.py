@@ -129,18 +129,6 @@ def test_what_another_connection_commits_is_taken_over(catalogs, catalog, view):
     assert best(view, "tea") == {"a": 1.0}
 
 
-def test_only_other_names_count_as_a_rename(catalog, view):
-    put(catalog, "a", title="A")
-    view.reload()
-    before = view.renamed
-    put(catalog, "a", title="A", names=str(Names(own_id=False, tags=("x",))), summary="s")
-    view.reload()
-    assert view.renamed == before
-    put(catalog, "a", title="A", names=str(Names(own_id=False, aliases=("x",))))
-    view.reload()
-    assert view.renamed == before + 1
-
-
 def test_documents_that_move_into_a_segment_count_once(catalog, view, tmp_path):
     put(catalog, "a", {"tea": 1.0}, {"tea": 0.5, "cup": 2.0})
     put(catalog, "b", {"tea": 2.0})

@@ -288,7 +288,7 @@ def test_the_order_depends_on_the_names_alone(tmp_path):
 
 def test_a_walk_below_a_folder_yields_what_is_in_it(vault_dir):
     put(vault_dir, "a.md", "p/a.md", "p/q/b.md", "pq/c.md")
-    below = [[e.path for e in open_layout(vault_dir).walk(below=at)] for at in ("p/", "p/q/", "x/")]
+    below = [[e.path for e in open_layout(vault_dir).walk(start=at)] for at in ("p/", "p/q/", "x/")]
     assert below == [["p/a.md", "p/q/b.md"], ["p/q/b.md"], []]
 
 
