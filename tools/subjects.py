@@ -93,7 +93,7 @@ def lies_at(vault: Vault, note: str, path: str) -> bool:
 
 def _place(vault: Vault, note: str, path: str) -> str:
     """Where a note lies now: where the index has it, else where it was."""
-    if (vault.layout.root / path).exists():
+    if lies_at(vault, note, path):
         return path
     paths = vault.index.ask(lambda: vault.index.resolver().find(note))
     return paths[0] if len(paths) == 1 else path

@@ -97,8 +97,12 @@ def _code(error: sqlite3.Error) -> int:
 
 
 def damaged(error: sqlite3.Error) -> bool:
-    """Whether SQLite says that the file is broken, and not that it is busy or cannot be had."""
-    return _code(error) in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+    """Whether SQLite says that the file is broken, and not that it is busy or cannot be had.
+
+    A log that has outlived its file, which someone removed, reads as a failure of the disk.
+    """
+    broken = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_IOERR)
+    return _code(error) in broken
 
 
 def read_journals(db: sqlite3.Connection, journal: Journal, files: Sequence[JournalFile]) -> int:

@@ -10,21 +10,21 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TypedDict
 
-from . import frontmatter
 from .errors import RevisionUnavailable, ZibaldoneError
 from .history import History, NoteState
-from .ids import derived_id, is_id
+from .ids import derived_id
 from .journal import Journal, device_name
 from .layout import Layout
 from .memory import observations
-from .note import parse_note
+from .note import own_id, parse_note
 from .replay import replay
 from .revision import Actor, Change, Op, Record, Revision, undoing
-from .source import Source, token_of
+from .source import token_of
 from .splices import Splice, splices_between, whole
 
 OWNER = Actor("editor", origin="owner")
@@ -35,6 +35,10 @@ _ONE_OBSERVATION: frozenset[Op] = frozenset({"create", "append", "update", "forg
 
 _NOT_CUT_OFF: frozenset[Op] = frozenset({"external", "baseline", "undone"})
 """Operations that tell of a note as it was found, which no crash can have kept from it."""
+
+RACY_NS = 2_100_000_000
+"""A file so lately changed may change again within the tick of the clock that stamps it; FAT
+counts by two seconds. Then its status does not tell that it is the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +171,7 @@ class Ledger:
     ) -> Revision:
         """What must have happened since the last record of a note."""
         last = self.history.record(state.record) if state else None
-        if last and last.op not in _NOT_CUT_OFF and last.before == _token(current):
+        if last and self._never_arrived(last, path, current):
             return _cut_off(last)
         op: Op = "external" if state else "baseline"
         known, before = None, state.token if state else None
@@ -188,6 +192,15 @@ class Ledger:
             base=state.record if state else "",
             changes=self._changes(note, self._compared(path, known, current, "append")),
         )
+
+    def _never_arrived(self, last: Record, path: str, current: bytes | None) -> bool:
+        """Whether a note is as it was before its last record, and that record is nowhere else.
+
+        Elsewhere may be a copy that the owner made, id and all.
+        """
+        if last.op in _NOT_CUT_OFF or last.before != _token(current):
+            return False
+        return last.path == path or _token(self._read(last.path)) != last.after
 
     # Answers
 
@@ -226,16 +239,16 @@ class Ledger:
             return False
         data = self._read(path)
         agrees = _token(data) in {each.token for each in self.history.states(note)}
-        if agrees:
+        if agrees and time.time_ns() - status.st_mtime_ns > RACY_NS:
             self._agreed[note] = seen
         # Where a note was deleted, another one may lie by now.
-        return not agrees and (not data or _own_id(data) in ("", note))
+        return not agrees and (not data or own_id(data) in ("", note))
 
     # What a revision means for the observations of its note
 
     def _own_act(self, path: str, before: bytes | None, after: bytes | None) -> Act:
         op: Op = "create" if before is None else "delete" if after is None else "edit"
-        own = _own_id(before if before is not None else after or b"")
+        own = own_id(before if before is not None else after or b"")
         return Act(op, own or derived_id(path), SYSTEM)
 
     def _touched(self, path: str, before: bytes | None, after: bytes | None, act: Act) -> _Touched:
@@ -282,12 +295,6 @@ class _Touched(TypedDict):
     version: int | None
     parent: int | None
     changes: tuple[Change, ...]
-
-
-def _own_id(data: bytes) -> str:
-    """The id in the frontmatter of a note; empty when there is none."""
-    own = str(frontmatter.read(Source.parse(data))[0].get("id", ""))
-    return own if is_id(own) else ""
 
 
 def _cut_off(record: Record) -> Revision:

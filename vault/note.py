@@ -32,6 +32,7 @@ _CONTROLS = bytes(range(9)) + bytes(range(14, 27)) + bytes(range(28, 32))
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 _YES = ("true", "yes", "on")
 _KIND = re.compile(r"^[\"']?kind[\"']?[ \t]*:[ \t]*[\"']?([a-z-]+)", re.I | re.M)
+_ID = re.compile(r"^id:[ \t]*[\"']?([0-9a-z]{12})[\"']?[ \t]*\r?$", re.M)
 _MUTED = re.compile(r"^[ \t]*[\"']?muted[\"']?[ \t]*:[ \t]*[\"']?(?:true|yes|on)\b", re.I | re.M)
 
 
@@ -100,6 +101,12 @@ def parse_note(layout: Layout, path: str, data: bytes) -> Note:
     return _note(layout, path, source, problem)
 
 
+def own_id(data: bytes) -> str:
+    """The id in the frontmatter of a note; empty when it has none."""
+    source = Source.parse(data)
+    return _own_id(*frontmatter.read(source), source)
+
+
 def _read(file: Path) -> bytes:
     # Without O_NONBLOCK, opening a named pipe would wait for a writer.
     descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -123,7 +130,7 @@ def _note(layout: Layout, path: str, source: Source, problem: Problem | None) ->
     structure = markdown.parse(body)
     own = {key.casefold(): value for key, value in properties.items()} | properties
     place = layout.place(path)
-    own_id = _text(properties.get("id"))
+    found_id = _own_id(properties, unusable, source)
     title = _title(own, structure, path)
     kind = _kind(own, place, source, unusable)
     return Note(
@@ -134,8 +141,8 @@ def _note(layout: Layout, path: str, source: Source, problem: Problem | None) ->
         structure=structure,
         problem=_worst(problem, unusable, path),
         place=place,
-        id=own_id if is_id(own_id) else derived_id(path),
-        has_own_id=is_id(own_id),
+        id=found_id or derived_id(path),
+        has_own_id=bool(found_id),
         title=title,
         aliases=_distinct(_entries(properties, "alias", "aliases")),
         tags=_distinct([*_entries(properties, "tag", "tags"), *structure.tags]),
@@ -144,6 +151,15 @@ def _note(layout: Layout, path: str, source: Source, problem: Problem | None) ->
         summary=_text(own.get("summary")),
         muted=_muted(own, source, unusable),
     )
+
+
+def _own_id(properties: Mapping[str, object], unusable: str | None, source: Source) -> str:
+    """The id that the note has, or ''. A block that breaks elsewhere makes it no other note."""
+    own = _text(properties.get("id"))
+    if is_id(own) or unusable is None:
+        return own if is_id(own) else ""
+    found = _ID.search(source.text, *(source.yaml or (0, 0)))
+    return found[1] if found and is_id(found[1]) else ""
 
 
 def _worst(problem: Problem | None, unusable: str | None, path: str) -> Problem | None:

@@ -134,6 +134,18 @@ def test_a_note_goes_back_to_a_revision(owner, planner):
     assert get_note(owner, note.path).content.endswith("first\n")
 
 
+def test_a_note_that_lies_where_another_one_lay_is_not_taken_for_it(owner, planner, vault_dir):
+    taste = remember_about_user(planner, "Prefers dark themes.", category="taste")
+    sport = remember_about_user(planner, "Sails on Sundays.", category="sport")
+    update_memory(planner, taste.observation_id, "Prefers light themes.")
+    (vault_dir / taste.path).rename(vault_dir / "agent-memory" / "moved.md")
+    (vault_dir / sport.path).rename(vault_dir / taste.path)
+    assert history.restore(owner, taste.observation_id, "v1").path == "agent-memory/moved.md"
+    assert get_note(owner, "moved").observations[0].text == "Prefers dark themes."
+    (line,) = get_note(owner, taste.path).observations
+    assert (line.text, line.version) == ("Sails on Sundays.", 1)
+
+
 def test_one_agent_is_reverted_alone(owner, planner, writer):
     kept = remember_about_user(planner, "Likes tea in the morning.", category="food")
     changed = remember_about_user(planner, "Prefers dark themes.", category="taste")

@@ -378,6 +378,31 @@ def test_a_deleted_file_is_made_anew_in_the_middle(teller, history, cache):
     assert history.state(NOTE).token == token_of(b"a\n")
 
 
+HOLD = """
+import sqlite3, sys
+db = sqlite3.connect(sys.argv[1], isolation_level=None)
+db.execute("CREATE TABLE other (a)")
+print(db.execute("SELECT count(*) FROM record").fetchone()[0], flush=True)
+sys.stdin.readline()
+"""
+
+
+def test_a_file_that_is_deleted_without_its_log_is_made_anew(teller, history, cache):
+    """Another process has it open, so that the log stays and does not fit the new file."""
+    teller.tell(b"a\n")
+    history.catch_up()
+    command = [sys.executable, "-c", HOLD, str(cache / HISTORY_FILE)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+        assert other.stdout.readline() == b"1\n"
+        history.close()
+        (cache / HISTORY_FILE).unlink()
+        assert (cache / f"{HISTORY_FILE}-wal").stat().st_size
+        teller.tell(b"b\n")
+        assert history.catch_up() == 2
+        assert history.state(NOTE).token == token_of(b"b\n")
+        other.communicate(b"\n")
+
+
 def test_without_a_cache_folder_it_is_an_error(teller, tmp_path):
     with pytest.raises(StorageFailed):
         History(teller.journal, tmp_path / "not there").catch_up()

@@ -1,5 +1,7 @@
 """Notes and journal in step: what is entered before a write, after a crash, and for an editor."""
 
+import os
+
 import pytest
 from zibaldone.vault.errors import NoteChanged, StorageFailed
 from zibaldone.vault.ids import derived_id
@@ -182,10 +184,33 @@ def test_looking_costs_nothing_where_nothing_changed(vault, vault_dir, monkeypat
     (vault_dir / "mine.md").write_bytes(b"no history")
     vault.settle([("mine.md", derived_id("mine.md"))])
     written(vault, TEXT, "create", "m3k9f2")
+    os.utime(vault_dir / PATH, (1_700_000_000, 1_700_000_000))
     vault.settle([(PATH, NOTE)])
     monkeypatch.setattr(vault.ledger, "_read", lambda path: pytest.fail("it was read"))
     vault.settle([(PATH, NOTE)])
     assert len(list(vault.ledger.journal.records())) == 1
+
+
+def test_an_edit_within_one_tick_of_the_clock_is_told(vault, vault_dir):
+    written(vault, TEXT, "create", "m3k9f2")
+    vault.settle([(PATH, NOTE)])
+    stamp = (vault_dir / PATH).stat().st_mtime_ns
+    with (vault_dir / PATH).open("r+b") as file:
+        file.write(TEXT.replace(b"Dark", b"Pale"))
+    os.utime(vault_dir / PATH, ns=(stamp, stamp))
+    vault.settle([(PATH, NOTE)])
+    assert touched(told(vault)[-1]) == [("m3k9f2", "update", 2, 1)]
+
+
+def test_a_change_of_a_copy_is_not_taken_for_a_write_that_was_cut_off(vault, vault_dir):
+    written(vault, TEXT, "create", "m3k9f2")
+    copy = "agent-memory/copy.md"
+    (vault_dir / copy).write_bytes(TEXT)
+    written(vault, MORE, "append", "q81xz0", copy)
+    written(vault, TEXT.replace(b"Dark", b"Light"), "update", "m3k9f2")
+    assert "undone" not in [record.op for record in told(vault)]
+    assert vault.read(copy) == MORE
+    assert replay(told(vault)) == vault.read(PATH)
 
 
 def test_a_copy_with_the_same_id_is_no_edit_of_the_note(vault, vault_dir):

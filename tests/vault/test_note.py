@@ -148,6 +148,24 @@ def test_a_note_is_muted_even_when_its_block_is_broken(parse, text, muted):
 
 
 @pytest.mark.parametrize(
+    ("line", "own"),
+    [
+        ("id: 7k2m9qx4tb1c", True),
+        ("id: '7k2m9qx4tb1c'", True),
+        ("id: 7k2m9qx4tb1c\r", True),
+        ("  id: 7k2m9qx4tb1c", False),
+        ("id: 7k2m9qx4tb1cc", False),
+        ("id: ILOU9qx4tb1c", False),
+        ("---\nid: 7k2m9qx4tb1c", False),
+    ],
+)
+def test_a_block_that_breaks_elsewhere_makes_it_no_other_note(parse, line, own):
+    note = parse(f"---\na: b: c\n{line}\n---\n")
+    assert note.has_own_id is own
+    assert note.id == ("7k2m9qx4tb1c" if own else derived_id("Hut log.md"))
+
+
+@pytest.mark.parametrize(
     ("path", "block", "category"),
     [
         ("agent-memory/preferences.md", "category: Preferences\n", "Preferences"),
