@@ -95,6 +95,8 @@ def _shell(one: Tool, arguments: Mapping[str, Any]) -> str:
         if argument.wire not in arguments:
             continue
         value = arguments[argument.wire]
+        if isinstance(value, dict):
+            value = [f"{name}={number}" for name, number in value.items()]
         values = value if isinstance(value, list) else [value]
         option = [] if argument == one.subject else [option_names(argument)[0]]
         words += [word for each in values for word in [*option, str(each)]]
@@ -124,6 +126,14 @@ _PASSAGE = answers.Passage(
     modified_at=_DAY,
 )
 
+_RULE = answers.RuleLine(
+    name="max_discount",
+    level="must",
+    text="discount <= 0.20",
+    categories=("pricing",),
+    path="agent-memory/rules.md",
+    line=7,
+)
 _THREAD = "agent-memory/threads/berth-load.md"
 _PLAN = "agent-memory/plans/load-the-berths.md"
 
@@ -355,6 +365,7 @@ EXAMPLES: Final[Mapping[str, tuple[dict[str, Any], object]]] = {
             ),
             projects=(answers.ProjectMemory(project="harbour", notes=6, categories=()),),
             observations=3,
+            rules=1,
             plans=(),
             index=_INDEX,
         ),
@@ -467,6 +478,41 @@ EXAMPLES: Final[Mapping[str, tuple[dict[str, Any], object]]] = {
                 ),
             ),
             known=0,
+        ),
+    ),
+    "add_rule": (
+        {
+            "name": "max_discount",
+            "level": "must",
+            "text": "discount <= 0.20",
+            "category": "pricing",
+        },
+        answers.RuleAdded(
+            outcome="pending",
+            name="max_discount",
+            note_id="w4k9zt2ba7m8",
+            path="agent-memory/rules.md",
+            version_token=_TOKEN,
+        ),
+    ),
+    "get_rules": ({"category": "pricing"}, answers.Rules((_RULE,), waiting=1)),
+    "check_rules": (
+        {"category": "pricing", "context": {"discount": 0.25}},
+        answers.RulesChecked(
+            ok=False,
+            violations=(
+                answers.Violation(
+                    name="max_discount",
+                    level="must",
+                    text="discount <= 0.20",
+                    condition="discount <= 0.20",
+                    value=0.25,
+                    path="agent-memory/rules.md",
+                    line=7,
+                ),
+            ),
+            checked=1,
+            advice=(),
         ),
     ),
 }

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from ..vault.plan import StepState
+from ..vault.rules import Level
 from ..vault.thread import NoteKind
 
 NoteClass = Literal["user-doc", "agent-memory"]
@@ -317,11 +318,14 @@ class ProjectMemory:
 
 @dataclass(frozen=True, slots=True)
 class MemorySummary:
-    """What is remembered: the user's categories, then each project's; and unfinished plans."""
+    """What is remembered: the user's categories, then each project's;
+    how many rules bind, and the unfinished plans.
+    """
 
     user: tuple[CategoryLine, ...]
     projects: tuple[ProjectMemory, ...]
     observations: int
+    rules: int
     plans: tuple[Plan, ...]
     index: IndexState
 
@@ -463,3 +467,60 @@ class Consolidation:
     thread: str
     candidates: tuple[MemoryCandidate, ...]
     known: int
+
+
+# Rules
+
+
+@dataclass(frozen=True, slots=True)
+class RuleAdded:
+    """The answer of `add_rule`; a `pending` rule binds when the owner has accepted it."""
+
+    outcome: Literal["added", "replaced", "pending", "unchanged"]
+    name: str
+    note_id: str
+    path: str
+    version_token: str
+
+
+@dataclass(frozen=True, slots=True)
+class RuleLine:
+    """One rule, and where it stands. `name` is empty where the owner gave it none."""
+
+    name: str
+    level: Level
+    text: str
+    categories: tuple[str, ...]
+    path: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """The rules that bind, the strictest first; `waiting` rules have not been accepted."""
+
+    rules: tuple[RuleLine, ...]
+    waiting: int
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """A rule with a condition that is false of the given value."""
+
+    name: str
+    level: Level
+    text: str
+    condition: str
+    value: float
+    path: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class RulesChecked:
+    """What came of a check: `checked` rules had a condition to compare, `advice` has none."""
+
+    ok: bool
+    violations: tuple[Violation, ...]
+    checked: int
+    advice: tuple[RuleLine, ...]

@@ -20,6 +20,7 @@ from .plans import (
 )
 from .recall import recall
 from .remember import remember_about_project, remember_about_user
+from .rules import add_rule, check_rules, get_rules
 from .search import search
 from .summary import memory_summary
 from .threads import consolidate, read_notes, take_note
@@ -29,6 +30,8 @@ __all__ = [
     "Caller",
     "Vault",
     "ZibaldoneError",
+    "add_rule",
+    "check_rules",
     "complete_step",
     "consolidate",
     "create_note",
@@ -38,6 +41,7 @@ __all__ = [
     "fail_step",
     "forget",
     "get_note",
+    "get_rules",
     "list_notes",
     "memory_summary",
     "progress",

@@ -11,6 +11,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from importlib.metadata import entry_points, version
 from pathlib import Path
 from types import TracebackType
@@ -125,7 +126,12 @@ def option_names(argument: Argument) -> tuple[str, ...]:
 
 
 def _parameter(argument: Argument, *, subject: bool) -> inspect.Parameter:
-    types: dict[str, Any] = {"string": str, "integer": int, "array": list[str]}
+    types: dict[str, Any] = {
+        "string": str,
+        "integer": int,
+        "array": list[str],
+        "object": list[str],
+    }
     kind, text = types[argument.kind], _help(argument)
     info: Any
     if subject:
@@ -152,6 +158,8 @@ def _help(argument: Argument) -> str:
         notes.append("- reads it from stdin")
     if argument.kind == "array":
         notes.append("repeat it, or separate with commas")
+    if argument.kind == "object":
+        notes.append("name=value; repeat it, or separate with commas")
     if argument.bounds:
         notes.append(argument.bounds)
     if argument.default and not argument.required:
@@ -169,8 +177,21 @@ def _taken(argument: Argument, value: Any) -> Any:
     if argument.long and value == "-":
         return _stdin(argument)
     if argument.kind == "array":
-        return [part.strip() for text in value or () for part in text.split(",") if part.strip()]
+        return list(_split(value))
+    if argument.kind == "object" and value is not None:
+        return dict(map(partial(_named_value, argument), _split(value)))
     return value
+
+
+def _split(texts: Iterable[str] | None) -> Iterator[str]:
+    return (part.strip() for text in texts or () for part in text.split(",") if part.strip())
+
+
+def _named_value(argument: Argument, text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise InvalidArgument(argument.wire, f"{text!r} is not name=value")
+    return name.strip(), value.strip()
 
 
 def _stdin(argument: Argument) -> str:

@@ -12,7 +12,7 @@ from typing import Final, Literal, TypeVar
 from ..indexer.catalog import Row
 from ..indexer.view import Scope
 from ..vault.categories import file_name
-from ..vault.errors import NoteNotFound, NoteUnusable
+from ..vault.errors import NoteNotFound, NoteUnusable, OwnerOnly
 from ..vault.note import Note, read_note
 from ..vault.paths import NOTE_ENDING, fold_name
 from .places import memory_folder, new_note
@@ -34,6 +34,12 @@ def name_key(name: str) -> str:
 def is_told(vault: Vault, row: Row | None) -> bool:
     """Whether the caller may know of a note. What is in a thread is for that thread alone."""
     return row is None or row.kind != "thread" or vault.caller.origin == "owner"
+
+
+def refuse_agents(vault: Vault, kind: str) -> None:
+    """Raise `OwnerOnly` when an agent is about to change a note of rules by another way."""
+    if kind == "rules" and vault.caller.origin != "owner":
+        raise OwnerOnly("change or take out rules")
 
 
 def rows_of(vault: Vault, kind: Kind, project: str | None) -> list[Row]:

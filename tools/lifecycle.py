@@ -25,6 +25,7 @@ from ..vault.note import Note, parse_note, read_note
 from ..vault.revision import Op
 from ..vault.source import Source
 from .answers import Forgotten, Updated
+from .kinds import refuse_agents
 from .refs import resolve
 from .remember import refuse_secrets
 from .vault import Vault
@@ -144,6 +145,7 @@ def _changed(
         note = read_note(vault.layout, path)
         if note.place.note_class != "agent-memory":
             raise NoteNotFound(f"{path}#^{place.observation}")
+        refuse_agents(vault, note.kind)
         known = (item for item in observations(note) if item.id == place.observation)
         item = next(known, None) if place.observation else None
         if item is None:

@@ -40,6 +40,7 @@ from .answers import (
     ObservationOut,
 )
 from .diff import unified
+from .kinds import refuse_agents
 from .linked import backlinks, links, missing_part
 from .places import known_project, new_note, project_name
 from .refs import resolve, whole
@@ -149,6 +150,7 @@ def edit_note(
     row = vault.index.ask(lambda: whole(vault, ref))
     with vault.store.transaction(row.path):
         before = read_note(vault.layout, row.path)
+        refuse_agents(vault, before.kind)
         _refuse_unusable(before, version_token)
         after = change(before.source, row.path)
         data, token = after.data, before.source.token
@@ -179,6 +181,7 @@ def delete_note(vault: Vault, ref: str) -> Deleted:
         return row, sum(1 for _ in backlinks(vault, row.path))
 
     row, linked = vault.index.ask(known)
+    refuse_agents(vault, row.kind)
     note_id = row.id if is_id(row.id) else derived_id(row.path)
     trash = vault.store.trash(row.path, note_id, vault.act("delete", note_id))
     vault.index.touched((row.path,))

@@ -29,6 +29,10 @@ from .answers import (
     RecallAnswer,
     Remembered,
     ResumePoint,
+    RuleAdded,
+    RuleLine,
+    Rules,
+    RulesChecked,
     SearchAnswer,
     StepChanged,
     ThreadNoted,
@@ -243,6 +247,8 @@ def _summary(answer: MemorySummary) -> Iterator[Piece]:
         yield f"  {project.notes} notes\n", "faint"
         yield from _categories(project.categories)
     yield f"{answer.observations} observations in all\n", "faint"
+    if answer.rules:
+        yield f"{answer.rules} rules bind\n", "faint"
     for plan in answer.plans:
         yield "Unfinished plan: ", "warning"
         yield from _plan(plan)
@@ -293,6 +299,47 @@ def _consolidation(answer: Consolidation) -> Iterator[Piece]:
             yield f"{known.ref}\n", "path"
     if answer.known:
         yield f"{answer.known} more are remembered already.\n", "faint"
+
+
+@pieces.register
+def _rule_added(answer: RuleAdded) -> Iterator[Piece]:
+    said = {
+        "added": ("Added: ", "good"),
+        "replaced": ("Replaced: ", "good"),
+        "pending": ("Waits for the owner to accept it: ", "warning"),
+        "unchanged": ("Unchanged, nothing written: ", "warning"),
+    }
+    yield said[answer.outcome]  # type: ignore[misc]
+    yield f"{answer.path}#^{answer.name}\n", "path"
+
+
+@pieces.register
+def _rules(answer: Rules) -> Iterator[Piece]:
+    if not answer.rules:
+        yield "No rule binds here.\n", "warning"
+    for rule in answer.rules:
+        yield from _rule(rule)
+    if answer.waiting:
+        yield f"{answer.waiting} more wait for the owner to accept them.\n", "faint"
+
+
+@pieces.register
+def _rules_checked(answer: RulesChecked) -> Iterator[Piece]:
+    for one in answer.violations:
+        yield f"{one.level}: {one.text}", "warning"
+        yield f"  not with {one.value:g}: {one.condition}  ", "text"
+        yield f"{one.path}:{one.line} {one.name}\n", "path"
+    if answer.ok:
+        yield f"No violation; {answer.checked} rules were checked.\n", "good"
+    for rule in answer.advice:
+        yield from _rule(rule)
+
+
+def _rule(rule: RuleLine) -> Iterator[Piece]:
+    yield f"{rule.level}: ", "title"
+    yield f"{rule.text}  ", "text"
+    yield f"{''.join(f'#{tag} ' for tag in rule.categories)}", "faint"
+    yield f"{rule.path}:{rule.line} {rule.name}\n", "path"
 
 
 _BOXES: Final[Mapping[str, str]] = {

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from ..indexer.catalog import Row
+from ..indexer.passages import today
 from .answers import CategoryLine, MemorySummary, ProjectMemory
 from .borders import Borders
 from .places import known_project
 from .plans import unfinished
+from .rules import rules_in
 from .search import date_of, shown
 from .vault import Vault
 
@@ -30,6 +32,7 @@ def _summary(vault: Vault, project: str | None) -> MemorySummary:
     rows = [row for row in vault.index.rows(borders.scope) if not row.conflict_copy]
     memory = [row for row in rows if row.note_class == "agent-memory" and not row.kind]
     plans = [row for row in rows if row.kind == "progress"]
+    ruled = [row for row in rows if row.kind == "rules"]
     lines = {row.path: _line(vault, borders, row) for row in memory}
     names = sorted({row.project for row in rows if row.project})
     projects = tuple(
@@ -44,6 +47,7 @@ def _summary(vault: Vault, project: str | None) -> MemorySummary:
         user=tuple(lines[row.path] for row in memory if not row.project),
         projects=projects,
         observations=sum(line.observations for line in lines.values()),
+        rules=sum(rule.is_live(today()) for row in ruled for rule in rules_in(vault, row)),
         plans=unfinished(vault, plans),
         index=vault.index_state(),
     )

@@ -18,7 +18,7 @@ from .wire import Json, camel, output_schema
 if TYPE_CHECKING:
     from .vault import Vault
 
-Kind = Literal["string", "integer", "array"]
+Kind = Literal["string", "integer", "array", "object"]
 
 REQUIRED: Final = object()
 """The default of an argument that has none."""
@@ -27,6 +27,7 @@ _SHOULD_BE: Mapping[Kind, str] = {
     "string": "must be text",
     "integer": "must be a whole number",
     "array": "must be a list of texts",
+    "object": "must be an object of names with values",
 }
 
 
@@ -59,6 +60,8 @@ class Argument:
             return self._integer(value)
         if self.kind == "array":
             return self._texts(value)
+        if self.kind == "object":
+            return self._named(value)
         if not isinstance(value, str):
             raise InvalidArgument(self.wire, _SHOULD_BE["string"])
         if self.choices and value not in self.choices:
@@ -99,6 +102,11 @@ class Argument:
         if self.minimum is not None and self.maximum is not None:
             return f"from {self.minimum} to {self.maximum}"
         return f"at least {self.minimum}" if self.minimum is not None else ""
+
+    def _named(self, value: object) -> dict[str, object]:
+        if not isinstance(value, Mapping) or not all(isinstance(name, str) for name in value):
+            raise InvalidArgument(self.wire, _SHOULD_BE["object"])
+        return dict(value)
 
     def _texts(self, value: object) -> tuple[str, ...]:
         texts = tuple(value) if isinstance(value, list | tuple) else (None,)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
+from ..vault.rules import LEVELS
 from ..vault.thread import KINDS
 from . import answers
 from .tool import Argument, Tool
@@ -173,4 +174,65 @@ THREAD_TOOLS: Final[tuple[Tool, ...]] = (
     ),
 )
 
-WORK_TOOLS: Final[tuple[Tool, ...]] = (*PLAN_TOOLS, *THREAD_TOOLS)
+_CATEGORY = Argument(
+    "category", "string", "What the rules are about, in a word, such as pricing or releases."
+)
+_RULE_PROJECT = Argument(
+    "project", "string", "Also the rules of this project, beside those of the user.", None
+)
+
+RULE_TOOLS: Final[tuple[Tool, ...]] = (
+    Tool(
+        "add_rule",
+        "Add a rule",
+        "rules",
+        "Propose a rule that the user stated or agreed to, such as: discount <= 0.20. A "
+        "comparison of a name with a number in it can be checked later; other rules are advice. "
+        "A rule from an agent waits until the user accepts it (outcome pending); proposed again "
+        "under its name, it is replaced. A rule that binds is replaced by the user alone.",
+        (
+            Argument("name", "string", "A name for it: letters, digits, _ and -."),
+            Argument(
+                "level",
+                "string",
+                "How binding it is.",
+                choices=LEVELS,
+            ),
+            Argument("text", "string", "The rule, in plain words, on one line.", long=True),
+            _CATEGORY,
+            Argument("project", "string", "The project that it is for, if it is for one.", None),
+        ),
+        answers.RuleAdded,
+        destructive=True,
+        idempotent=True,
+    ),
+    Tool(
+        "get_rules",
+        "Rules that bind",
+        "rules",
+        "List the user's rules, the strictest first. Follow them: must and avoid always, should "
+        "and prefer unless there is a good reason. Call it before work that they may be about.",
+        (replace(_CATEGORY, default=None), _RULE_PROJECT),
+        answers.Rules,
+        read_only=True,
+        idempotent=True,
+    ),
+    Tool(
+        "check_rules",
+        "Check against rules",
+        "rules",
+        "Check numbers against the user's rules before you act on them: context gives each value "
+        "by its name, as in discount: 0.25. A violation is a condition that is false; ok says "
+        "that there is none. Rules without conditions come as advice.",
+        (
+            _CATEGORY,
+            Argument("context", "object", "The values to check, as numbers by their names."),
+            _RULE_PROJECT,
+        ),
+        answers.RulesChecked,
+        read_only=True,
+        idempotent=True,
+    ),
+)
+
+WORK_TOOLS: Final[tuple[Tool, ...]] = (*PLAN_TOOLS, *THREAD_TOOLS, *RULE_TOOLS)

@@ -100,6 +100,9 @@ def test_every_tool_is_a_command(vault, capsys) -> None:
         "take_note": ["berths", "--text", "Row 7 is empty.", "--kind", "decision"],
         "read_notes": ["berths"],
         "consolidate": ["berths"],
+        "add_rule": ["max", "--level=must", "--text=x <= 2", "--category=pricing"],
+        "get_rules": ["--category", "pricing"],
+        "check_rules": ["--category", "pricing", "--context", "x=3,y=4", "--context", "z=1"],
     }
     assert set(calls) == set(BY_NAME)
     for name, arguments in calls.items():
@@ -343,7 +346,7 @@ def test_init_of_no_folder(tmp_path, zib) -> None:
 
 def test_every_setting_is_in_the_template_with_its_default() -> None:
     shown = "\n".join(line.lstrip("#") for line in SETTINGS.splitlines() if line.startswith("#m")
-                      or line[:2] in ("#p", "#i", "#w"))  # fmt: skip
+                      or line[:2] in ("#p", "#i", "#w", "#t"))  # fmt: skip
     table = tomllib.loads(shown)
     assert set(table) == {field.name for field in dataclasses.fields(Settings)}
     assert parse_settings(table, "zibaldone.toml") == Settings()

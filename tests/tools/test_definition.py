@@ -45,8 +45,9 @@ def test_answer_is_that_of_the_function(one: Tool) -> None:
 def test_hints_are_honest() -> None:
     reading = {"search", "recall", "get_note", "list_notes", "memory_summary"}
     reading |= {"resume_point", "progress", "read_notes", "consolidate"}
+    reading |= {"get_rules", "check_rules"}
     assert {one.name for one in TOOLS if one.read_only} == reading
-    changing = {"edit_note", "update_memory", "forget", "delete_note"}
+    changing = {"edit_note", "update_memory", "forget", "delete_note", "add_rule"}
     assert {one.name for one in TOOLS if one.destructive} == changing
     assert not any(one.destructive for one in TOOLS if one.read_only)
 
@@ -75,6 +76,9 @@ def test_every_name_of_the_contract_is_there() -> None:
         "take_note",
         "read_notes",
         "consolidate",
+        "add_rule",
+        "get_rules",
+        "check_rules",
     ]
 
 
