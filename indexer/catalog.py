@@ -57,20 +57,24 @@ def decoded(text: str) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """How a note is named beside its path and title."""
+    """How a note is named beside its path and title, and what its observations rest on.
+
+    `sources` are the ids of observations, of whatever note.
+    """
 
     own_id: bool
     aliases: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
 
     @classmethod
     def parse(cls, text: str) -> Names:
         """Read what `str` wrote."""
-        own, aliases, tags = decoded(text)
-        return cls(own, tuple(aliases), tuple(tags))
+        own, *lists = decoded(text)
+        return cls(own, *map(tuple, lists))
 
     def __str__(self) -> str:
-        return json.dumps([self.own_id, self.aliases, self.tags])
+        return json.dumps([self.own_id, self.aliases, self.tags, self.sources])
 
 
 class Row(NamedTuple):

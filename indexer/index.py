@@ -441,6 +441,11 @@ class Index:
         rows = map(view.rows.__getitem__, view.within(scope))
         return {row.path: row for row in rows}
 
+    def derived(self) -> list[Row]:
+        """The memory notes with observations that rest on others, by path."""
+        rows = (self._view.rows[number] for number in self._view.derived)
+        return sorted(rows, key=lambda row: row.path)
+
     def projects(self) -> frozenset[str]:
         """The names of all projects that have notes."""
         return frozenset(name for name, notes in self._view.projects.items() if notes)

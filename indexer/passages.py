@@ -107,6 +107,14 @@ def visible(layout: Layout, note: Note, day: str) -> Note:
     return parse_note(layout, note.path, kept.encode("utf-8", "surrogateescape"))
 
 
+def sources(note: Note) -> tuple[str, ...]:
+    """Return the ids of the observations that those of a note rest on, be they live or not."""
+    if note.place.note_class != "agent-memory" or note.kind in QUIET:
+        return ()
+    named = (each for one in observations(note) for each in one.derived_from)
+    return tuple(sorted({each.partition("@")[0] for each in named}))
+
+
 def passages(note: Note, day: str | None = None) -> tuple[Passage, ...]:
     """Return the passages of a note in the order of the file, as they are on a day, or now."""
     if note.kind in QUIET:

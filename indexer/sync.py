@@ -29,7 +29,7 @@ from ..vault.note import Note, Problem, read_note
 from ..vault.paths import NOTE_ENDING
 from ..vault.source import token_of
 from .catalog import Catalog, Names, Row, decoded
-from .passages import Document, Passage, documents, passages, today, visible
+from .passages import Document, Passage, documents, passages, sources, today, visible
 from .segments import DamagedIndex, SegmentStamp, write_segment
 from .texts import read_bytes
 from .view import View
@@ -341,7 +341,7 @@ def prepare(
     note = read_note(layout, entry.path)
     seen, parts = visible(layout, note, day), passages(note, day)
     indexed = documents(seen, parts)
-    row = _row(seen, parts, indexed)
+    row = _row(seen, parts, indexed, sources(note))
     # What the system does not let be read may be readable tomorrow, with the same times.
     untrusted = racy or (note.problem is not None and note.problem.kind == "unreadable")
     row = _stamped(row._replace(token=note.source.token), entry, untrusted)
@@ -358,7 +358,12 @@ def _stamped(row: Row, entry: Entry, untrusted: bool) -> Row:
     return row._replace(size=size, mtime_ns=entry.mtime_ns, inode=entry.inode)
 
 
-def _row(note: Note, parts: Sequence[Passage], indexed: Sequence[Document]) -> Row:
+def _row(
+    note: Note,
+    parts: Sequence[Passage],
+    indexed: Sequence[Document],
+    rests_on: tuple[str, ...],
+) -> Row:
     place, problem = note.place, note.problem
     links = [[x.target, x.anchor, x.alias, x.kind, x.line] for x in note.structure.links]
     keys = [document.key for document in indexed]
@@ -378,7 +383,7 @@ def _row(note: Note, parts: Sequence[Passage], indexed: Sequence[Document]) -> R
         problem=_problem(problem),
         summary=note.summary,
         expires=min((part.expires for part in parts if part.expires), default=""),
-        names=str(Names(note.has_own_id, tuple(note.aliases), tuple(note.tags))),
+        names=str(Names(note.has_own_id, tuple(note.aliases), tuple(note.tags), rests_on)),
         links=json.dumps(links),
         passages=json.dumps([keys, *(part.values() for part in parts)]),
         docs=(),

@@ -17,7 +17,7 @@ from typing import TypeVar
 from ..vault.categories import category_key
 from ._whoosh import Postings
 from .best import Best
-from .catalog import Catalog, Row, decoded
+from .catalog import Catalog, Names, Row, decoded
 from .passages import Passage
 from .segments import Segment, SegmentStamp
 
@@ -128,6 +128,8 @@ class View:
         self.owner: list[int] = []
         self.copies: set[int] = set()
         """The notes that are conflict copies."""
+        self.derived: set[int] = set()
+        """The memory notes with observations that rest on others."""
         self.projects: Counter[str] = Counter()
         """How many notes each project has."""
         self.best = Best(self)
@@ -205,6 +207,8 @@ class View:
                 admitted.add(number)
         if row.conflict_copy:
             self.copies.add(number)
+        if row.note_class == "agent-memory" and Names.parse(row.names).sources:
+            self.derived.add(number)
         if row.project:
             self.projects[row.project] += 1
 
@@ -219,6 +223,7 @@ class View:
         for admitted in self._scopes.values():
             admitted.discard(number)
         self.copies.discard(number)
+        self.derived.discard(number)
         if row.project:
             self.projects[row.project] -= 1
 

@@ -25,6 +25,7 @@ from ..vault.note import Note, parse_note, read_note
 from ..vault.replay import replay
 from ..vault.revision import Op, Record
 from ..vault.source import Source, readable, token_of
+from .derivation import mark_stale
 from .diff import unified
 from .lifecycle import word_diff
 from .subjects import Subject, chosen, lies_at, owner_only, subject_of
@@ -126,7 +127,9 @@ def restore(vault: Vault, ref: str, to: str | None = None) -> Restored:
     """
     subject = subject_of(vault, ref, "restore")
     if subject.observation is not None:
-        return _restore_observation(vault, subject, _lost(vault, subject, to))
+        restored = _restore_observation(vault, subject, _lost(vault, subject, to))
+        mark_stale(vault)
+        return restored
     past = [each for each in subject.records if each.after is not None]
     record = chosen(subject, to) if to else past[-1] if past else None
     if record is None:
@@ -145,6 +148,7 @@ def restore(vault: Vault, ref: str, to: str | None = None) -> Restored:
         if kept:
             Eraser(vault.layout).remove(kept)
     vault.index.touched((subject.path,))
+    mark_stale(vault)
     return Restored(subject.note, subject.path, token)
 
 
@@ -200,6 +204,7 @@ def revert(vault: Vault, agent: str, since: str) -> Reverted:
         name = f"{state.path if state else note}#^{observation}" if observation else note
         took = bool(observation) and _take_back(vault, note, observation, agent, _moment(since))
         (done if took else left).append(name)
+    mark_stale(vault)
     return Reverted(tuple(done), tuple(left))
 
 

@@ -25,6 +25,7 @@ from ..vault.note import Note, parse_note, read_note
 from ..vault.revision import Op
 from ..vault.source import Source
 from .answers import Forgotten, Updated
+from .derivation import STALE, mark_stale
 from .kinds import refuse_agents
 from .refs import resolve
 from .remember import refuse_secrets
@@ -53,17 +54,20 @@ def update_memory(vault: Vault, ref: str, observation: str, reason: str | None =
     """
     text, why = canonical(observation), _checked_reason(reason)
     refuse_secrets(text)
-    place = vault.index.ask(lambda: locate(vault, ref))
+    place, rows = vault.index.ask(lambda: (locate(vault, ref), vault.index.derived()))
     own = vault.caller.origin
 
     def change(source: Source, item: Observation) -> Source:
         if text == item.text:
             return source
         fields = {key: value for key, value in item.fields.items() if key != "origin"}
+        if item.status == STALE and own != "untrusted":
+            del fields["status"]  # Who states it anew has looked at what it rests on.
         said = fields if own == "agent" else {**fields, "origin": own}
         return replace_observation(source, dataclasses.replace(item, fields=said), text)
 
     before, note = _changed(vault, place, "update", why, change)
+    mark_stale(vault, rows)
     version = _version(vault, place, note)
     return Updated(
         outcome="unchanged" if before.text == text else "updated",
@@ -83,8 +87,9 @@ def forget(vault: Vault, ref: str, reason: str | None = None) -> Forgotten:
     Only the owner brings it back. `ref` is as in `update_memory`, which raises the same.
     """
     why = _checked_reason(reason)
-    place = vault.index.ask(lambda: locate(vault, ref))
+    place, rows = vault.index.ask(lambda: (locate(vault, ref), vault.index.derived()))
     _, note = _changed(vault, place, "forget", why, remove_observation)
+    mark_stale(vault, rows)
     version = _version(vault, place, note)
     return Forgotten(
         outcome="forgotten",

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from ..vault.errors import InvalidArgument
+from . import derivation
 from . import history as journal
 from . import purge as purging
 from .commands import JsonOption, VaultOption, opened, write, write_json
@@ -109,6 +110,16 @@ def revert(
     ):
         for name in names:
             write([(said, role), (f"{name}\n", "path")])  # type: ignore[list-item]
+
+
+def confirm(ref: Ref, vault_folder: VaultOption = None, as_json: JsonOption = False) -> None:
+    """Let an observation count again that became stale when what it rests on changed."""
+    with opened(vault_folder) as vault:
+        answer = derivation.confirm(vault, ref)
+    if as_json:
+        write_json(wire(answer))
+        return
+    write([("Confirmed: ", "good"), (f"{answer.path}#^{answer.observation_id}\n", "path")])
 
 
 YesOption = Annotated[bool, typer.Option("--yes", help="Do it without asking.")]

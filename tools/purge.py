@@ -25,6 +25,7 @@ from ..vault.replay import replay
 from ..vault.revision import Record
 from ..vault.source import Source
 from ..vault.traces import SHORTEST, Words
+from .derivation import mark_stale
 from .proof import Proof, prove
 from .subjects import Subject, chosen, lies_at, named, owner_only, subject_of
 from .vault import Vault
@@ -341,6 +342,7 @@ def _finished(vault: Vault, jobs: Sequence[_Job]) -> Purged:
     for job in jobs:
         job.done()
     target = jobs[0].target
+    mark_stale(vault)
     words = Words(text for job in jobs for text in job.doomed.texts)
     proof = prove(vault, words, target.note if target.observation is None else "")
     return Purged(

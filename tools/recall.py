@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from ..vault.errors import InvalidArgument
 from .answers import IndexState, Omitted, Reason, RecallAnswer, Source
 from .borders import Borders
+from .derivation import settled
 from .envelope import CUT_MARK, PLAIN_NONCE, Block, body, cited, fresh_nonce, sealed
 from .gather import Candidate, Gatherer, Measure, by_value
 from .pack import Bundle, Packed, Packer, citation
@@ -85,7 +86,7 @@ def recall(
         hint = hint_of(found) or (None if candidates else NOTHING)
         return Gathered(candidates, gatherer.beyond, hint, vault.index_state())
 
-    gathered = vault.index.ask(question)
+    gathered = settled(vault, question)
     share = max(500, budget_tokens // 2) if max_per_source is None else max_per_source
     packer = Packer(gathered.candidates, share, measure)
     bundle, text = _within(budget_tokens, packer, counter)

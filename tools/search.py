@@ -12,6 +12,7 @@ from ..indexer.index import Found, Hit
 from ..indexer.view import Scope
 from ..vault.categories import category_key, check_label
 from .answers import NoteClass, Origin, Passage, SearchAnswer
+from .derivation import settled
 from .places import known_project
 from .vault import Vault
 from .versions import FIRST_VERSION, with_versions
@@ -44,7 +45,7 @@ def search(
         note_class=note_class,
         category=None if category is None else category_key(check_label(category, ())),
     )
-    answer = vault.index.ask(lambda: _search(vault, query, scope, limit))
+    answer = settled(vault, lambda: _search(vault, query, scope, limit))
     return replace(answer, results=with_versions(vault, answer.results))
 
 

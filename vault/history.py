@@ -116,6 +116,11 @@ class History:
         with self._lock:
             return self._mended(self._catch_up)
 
+    @property
+    def seen(self) -> tuple[JournalFile, ...]:
+        """The files of the journals as of the last look: another value when they have changed."""
+        return tuple(self._seen or ())
+
     def state(self, note: str) -> NoteState | None:
         """Return the last state of a note; None when there is no record of it."""
         return next(iter(self.states(note)), None)

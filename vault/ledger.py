@@ -30,7 +30,9 @@ from .splices import Splice, splices_between, whole
 OWNER = Actor("editor", origin="owner")
 SYSTEM = Actor("zibaldone", origin="system")
 
-_ONE_OBSERVATION: frozenset[Op] = frozenset({"create", "append", "update", "forget", "purge"})
+_ONE_OBSERVATION: frozenset[Op] = frozenset(
+    {"create", "append", "update", "forget", "purge", "accept", "reject"}
+)
 """Operations whose observation is named; after any other, all of the note are compared."""
 
 _NOT_CUT_OFF: frozenset[Op] = frozenset({"external", "baseline", "undone"})

@@ -262,13 +262,14 @@ def append_observation(
 
 
 def replace_observation(source: Source, observation: Observation, text: str) -> Source:
-    """Give an observation another text; its bullet, its fields and its id stay.
+    """Give an observation another text or other fields; its bullet and its id stay.
 
-    Raises as `append_observation` does, and NoteUnusable when the source does not hold it.
+    The fields are those of `observation`, so that a changed copy of one changes them. Raises as
+    `append_observation` does, and NoteUnusable when the source does not hold it.
     """
     wanted = canonical(text)
     before, item = _find(source, observation)
-    if wanted == observation.text:
+    if wanted == observation.text and observation.fields == _fields_at(source, item):
         return source
     body = source.body_text
     opening, indent = _opening(body, item)
@@ -285,6 +286,10 @@ def replace_observation(source: Source, observation: Observation, text: str) -> 
         if found and (found.text, found.id, found.fields) == kept:
             return edited
     raise NoteUnusable("", _UNSAFE)
+
+
+def _fields_at(source: Source, item: Item) -> Mapping[str, str]:
+    return _read(readable(source.body_text), item).fields
 
 
 def remove_observation(source: Source, observation: Observation) -> Source:

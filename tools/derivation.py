@@ -1,0 +1,241 @@
+"""What rests on other observations: when one of them changes, it is stale until it is confirmed.
+
+Nothing is remembered for this. An observation is due when one of its sources has other words, is
+gone or has become stale itself since the observation was last written or confirmed, as the
+journal tells. So a crash in between, an edit in an editor and a change on another device are all
+noticed by the next question.
+"""
+
+from __future__ import annotations
+
+import logging
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import TypeVar
+
+from ..indexer.catalog import Names, Row
+from ..vault.errors import (
+    InvalidArgument,
+    NoteNotFound,
+    NoteUnusable,
+    RevisionUnavailable,
+    StorageFailure,
+)
+from ..vault.history import ObservationState
+from ..vault.ledger import SYSTEM, Act, Ledger
+from ..vault.memory import Observation, observations, replace_observation
+from ..vault.note import Note, parse_note, read_note
+from ..vault.replay import replay
+from .subjects import lies_at, named, owner_only
+from .vault import Vault
+
+STALE = "stale"
+
+_ACTIVE = ("", "active")
+_GONE = ("forget", "delete", "purge")
+_JUDGED = ("accept",)
+"""Operations that change no words."""
+
+_Answer = TypeVar("_Answer")
+_log = logging.getLogger(__name__)
+_looked: weakref.WeakKeyDictionary[Ledger, object] = weakref.WeakKeyDictionary()
+
+
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """An observation that became stale, and the source that changed."""
+
+    note_id: str
+    path: str
+    observation_id: str
+    source_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Confirmed:
+    """An observation that counts again, and which version of it that makes."""
+
+    note_id: str
+    path: str
+    observation_id: str
+    version: int
+    version_token: str
+
+
+def settled(vault: Vault, question: Callable[[], _Answer]) -> _Answer:
+    """Ask a question of the index, and once more when that made something stale."""
+    answer, rows = vault.index.ask(lambda: (question(), vault.index.derived()))
+    return vault.index.ask(question) if mark_stale(vault, rows) else answer
+
+
+def mark_stale(vault: Vault, rows: Sequence[Row] | None = None) -> tuple[Marked, ...]:
+    """Mark what is due in the notes of `rows`, by default in all that rest on others.
+
+    What cannot be written is logged and left to the next time.
+    """
+    rows = vault.index.ask(vault.index.derived) if rows is None else rows
+    if not rows:
+        return ()
+    try:
+        return tuple(_marked(vault, rows))
+    except StorageFailure as failure:
+        _log.warning("What rests on changed observations is not marked: %s", failure)
+        return ()
+
+
+def confirm(vault: Vault, ref: str) -> Confirmed:
+    """Let a stale observation count again, as it is. For the owner alone.
+
+    Raises `OwnerOnly`, `NoteNotFound`, and `InvalidArgument` when it is not stale.
+    """
+    owner_only(vault, "confirm what is stale")
+    note_id, path, observation = named(vault, ref)
+    with vault.store.locked():
+        if not lies_at(vault, note_id, path):
+            raise NoteNotFound(ref)
+        note = read_note(vault.layout, path)
+        item = _find(note, observation or "")
+        if item is None:
+            raise NoteNotFound(ref)
+        if item.status != STALE:
+            raise InvalidArgument("ref", f"{ref} is not stale")
+        act = vault.act("accept", note_id, item.id, reason="confirmed")
+        token = _write_status(vault, note, item, "", act)
+    vault.index.touched((path,))
+    vault.store.ledger.history.catch_up()
+    version = vault.store.ledger.version(note_id, item.id)
+    return Confirmed(note_id, path, item.id, version, token)
+
+
+def _marked(vault: Vault, rows: Sequence[Row]) -> Iterator[Marked]:
+    ledger = vault.store.ledger
+    ledger.history.catch_up()
+    _settle_sources(vault, rows)
+    seen = (ledger.history.seen, tuple(row.token for row in rows))
+    if _looked.get(ledger) == seen:
+        return
+    found = True
+    while found:  # What rests on what was marked in one round is due in the next.
+        found = False
+        for row in rows:
+            for marked in _in_note(vault, row.path):
+                found = True
+                yield marked
+    ledger.history.catch_up()
+    _looked[ledger] = (ledger.history.seen, seen[1])
+
+
+def _settle_sources(vault: Vault, rows: Sequence[Row]) -> None:
+    """Enter what an editor has changed in the notes of the sources, so that it counts."""
+    known = vault.store.ledger.history
+    ids = {source for row in rows for source in Names.parse(row.names).sources}
+    states = (known.observation(each) for each in sorted(ids))
+    notes = {each.note for each in states if each}
+    places = ((state.path, note) for note in sorted(notes) if (state := known.state(note)))
+    vault.store.settle([(path, note) for path, note in places if path])
+
+
+def _in_note(vault: Vault, path: str) -> Iterator[Marked]:
+    try:
+        note = read_note(vault.layout, path)
+    except NoteNotFound:
+        return
+    for item in observations(note):
+        due = _due(vault, note, item)
+        if due is not None and _mark(vault, note, item.id, due):
+            yield Marked(note.id, path, item.id, due.observation)
+            vault.index.touched((path,))
+
+
+def _due(vault: Vault, note: Note, item: Observation) -> ObservationState | None:
+    """The source that has changed since an observation was last written or confirmed."""
+    if not item.id or not item.derived_from or item.status not in _ACTIVE:
+        return None
+    known = vault.store.ledger.history
+    last = known.observation(item.id, note.id)
+    since = _order(last) if last else _written(vault, note)
+    for reference in item.derived_from:
+        source = known.observation(reference.partition("@")[0])
+        if source and _order(source) > since and _changed(vault, since, last, source):
+            return source
+    return None
+
+
+_Moment = tuple[str, str, str, int]
+
+
+def _order(state: ObservationState) -> _Moment:
+    position = state.position
+    return state.time, position.device, position.name, position.offset
+
+
+def _written(vault: Vault, note: Note) -> _Moment:
+    """When a note was written that has no history."""
+    changed = (vault.layout.root / note.path).stat().st_mtime
+    moment = datetime.fromtimestamp(changed, UTC).isoformat(timespec="milliseconds")
+    return moment.replace("+00:00", "Z"), "", "", 0
+
+
+def _changed(
+    vault: Vault, since: _Moment, last: ObservationState | None, source: ObservationState
+) -> bool:
+    """Whether a source reads otherwise than it did at a moment, or is in doubt or gone."""
+    known = vault.store.ledger.history
+    if source.op in _GONE:
+        return True
+    record = known.record(source.position.hash)
+    if record is not None and last is not None and record.of == last.position.hash:
+        return False  # It is stale for this very observation: they rest on each other.
+    versions = known.versions(source.observation)
+    earlier = [each for each in versions if _order(each) <= since]
+    try:
+        then = _as_of(vault, earlier[-1]) if earlier else None
+        now = _as_of(vault, source)
+    except RevisionUnavailable:
+        later = versions[len(earlier) :]
+        return any(each.op not in _JUDGED and each.actor != SYSTEM for each in later)
+    if then is None or now is None:
+        return now is None
+    became_stale = now.status == STALE and then.status != STALE
+    return now.text != then.text or became_stale
+
+
+def _as_of(vault: Vault, state: ObservationState) -> Observation | None:
+    data = replay(vault.store.ledger.history.records(state.note), state.position.hash)
+    note = parse_note(vault.layout, state.path, data) if data else None
+    return _find(note, state.observation) if note else None
+
+
+def _mark(vault: Vault, note: Note, observation: str, source: ObservationState) -> bool:
+    """Mark an observation as stale; say whether it was done."""
+    known = vault.store.ledger.history
+    record = known.record(source.position.hash)
+    # What made the source stale made this one so.
+    cause = record.of if record and record.actor == SYSTEM and record.of else source.position.hash
+    reason = f"its source ^{source.observation} was changed ({source.op})"
+    with vault.store.transaction(note.path):
+        now = read_note(vault.layout, note.path)
+        item = _find(now, observation)
+        if item is None or item.status not in _ACTIVE:
+            return False
+        act = Act("update", now.id, SYSTEM, observation, cause, reason)
+        try:
+            _write_status(vault, now, item, STALE, act)
+        except NoteUnusable as failure:
+            _log.warning("^%s in %s is not marked as stale: %s", item.id, note.path, failure)
+            return False
+    known.catch_up()
+    return True
+
+
+def _write_status(vault: Vault, note: Note, item: Observation, status: str, act: Act) -> str:
+    fields = {key: value for key, value in item.fields.items() if key != "status"}
+    fields |= {"status": status} if status else {}
+    source = replace_observation(note.source, replace(item, fields=fields), item.text)
+    return vault.store.write(note.path, source.data, expected=note.source.token, act=act)
+
+
+def _find(note: Note, observation: str) -> Observation | None:
+    return next((each for each in observations(note) if each.id == observation), None)
