@@ -9,7 +9,7 @@ LOWEST_PYTHON ?= $(PYTHON)
 BIN := .venv/bin
 CLIENTS := tests/clients
 ROOMS := vault indexer tools lenses
-SOURCES := $(wildcard $(addsuffix /*,$(ROOMS))) $(wildcard README.md) LICENSE pyproject.toml
+SOURCES := $(wildcard $(addsuffix /*,$(ROOMS)) $(addsuffix /*/*,$(ROOMS))) $(wildcard README.md) LICENSE pyproject.toml
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # The constraints also hold inside isolated builds; newer releases of pip read the second name there.
@@ -28,7 +28,7 @@ setup: .venv/.installed ## create .venv with the package, editable, and its deve
 demo: .venv/.installed ## do the main job on a copy of sample-vault and show what it prints
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh docs/demo.sh
 
-test: .venv/.installed $(CLIENTS)/node_modules/.installed ## run all tests (ARGS="-k word" narrows them)
+test: .venv/.installed $(CLIENTS)/node_modules/.installed .venv/.browser ## run all tests (ARGS="-k word" narrows them)
 	$(BIN)/python -m pytest -n 2 --dist worksteal $(ARGS)
 
 test-lowest: .venv-lowest/.installed ## run the tests of the rooms on the lowest versions that pyproject.toml allows
@@ -111,11 +111,21 @@ dist/.built: $(SOURCES) | .venv/.installed
 	@rm -f build.log
 	@touch $@
 
-# Without npm the test that needs it says so and is skipped; nothing else needs Node.
+# Without npm the tests that need it say so and are skipped; nothing else needs Node.
 $(CLIENTS)/node_modules/.installed: $(CLIENTS)/package-lock.json
 	@command -v npm >/dev/null || { $(call apt_install,nodejs npm); } || true
 	@if command -v npm >/dev/null; then \
 		(cd $(CLIENTS) && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error) && touch $@; \
 	else \
-		echo "npm is not here: the test with the TypeScript client will be skipped" >&2; \
+		echo "npm is not here: the tests with the TypeScript client and with axe-core will be skipped" >&2; \
+	fi
+
+# The tests with a real browser use the system's Chromium; nothing is downloaded from its maker.
+.venv/.browser: .venv/.installed
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null \
+		|| { $(call apt_install,chromium); } || true
+	@if command -v chromium >/dev/null || command -v chromium-browser >/dev/null; then \
+		touch $@; \
+	else \
+		echo "Chromium is not here: the tests in a browser will be skipped" >&2; \
 	fi

@@ -7,10 +7,12 @@ dependency that only the development tools bring in, or a file that the wheel la
 import importlib.metadata
 import json
 import os
+import re
 import subprocess
 import sys
 import sysconfig
 import tempfile
+import urllib.request
 from pathlib import Path
 
 ROOMS = ("vault", "indexer", "tools", "lenses")
@@ -105,6 +107,23 @@ def check_server(vault):
         check(server.wait(SECONDS) == 0, f"the server ended with {server.returncode}")
 
 
+def check_explorer(vault):
+    """The first page of the explorer, with the style sheet that it names."""
+    zib_path = str(Path(sysconfig.get_path("scripts"), "zib"))
+    command = [zib_path, "explore", "--no-open", "--port", "0", "--vault", vault]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, encoding="utf-8") as server:
+        found = re.search(r"http://[\w.:]+/", server.stdout.readline())
+        check(found, "zib explore prints no address")
+        with urllib.request.urlopen(found[0], timeout=SECONDS) as answer:
+            page = answer.read().decode()
+        style = re.search(r'href="/(static/[^"]+\.css)"', page)
+        check("<main" in page and style, "the explorer's first page is none")
+        with urllib.request.urlopen(found[0] + style[1], timeout=SECONDS) as answer:
+            check(answer.status == 200, "the explorer has no style sheet")
+        server.terminate()
+        server.wait(SECONDS)
+
+
 def main():
     """Run all checks in a temporary vault with a cache of its own."""
     with tempfile.TemporaryDirectory() as folder:
@@ -116,6 +135,7 @@ def main():
         check_files()
         check_commands(vault)
         check_server(vault)
+        check_explorer(vault)
     version = ".".join(map(str, sys.version_info[:3]))
     print(f"The installed package works on Python {version}.")
 

@@ -427,6 +427,10 @@ class Index:
             behind = max(behind, view.behind, 1)
         return Freshness(len(view.rows), behind, notice)
 
+    def change(self) -> int:
+        """A number that rises whenever notes were brought in."""
+        return self._view.change
+
     def row(self, path: str) -> Row | None:
         """What the index knows of the note at a path."""
         return self._view.row(path)

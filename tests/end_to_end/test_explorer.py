@@ -1,0 +1,238 @@
+"""Owners at their explorer, in a real browser: with mouse, keys, a phone, and without scripts."""
+
+import re
+
+import pytest
+
+from ..lenses.payloads import PAYLOADS
+from .conftest import AXE
+
+PAGES = ["/", "/tree", "/tree/projects/bandurria", "/tags", "/tags/casa", "/search?q=bandurria",
+         "/n/t2h5b8kx1wqa", "/help", "/nowhere"]  # fmt: skip
+
+
+def test_an_owner_reads(sample, window):
+    visit = window(sample)
+    page = visit.page
+    visit.go("/")
+    page.click(".tree >> text=projects")
+    page.click(".tree >> text=bandurria")
+    assert page.get_attribute(".tree a.folder:has-text('projects')", "aria-expanded") == "true"
+    page.click(".tree >> text=Bandurria 1931")
+    assert page.inner_text("h1") == "Bandurria 1931"
+    page.evaluate("document.querySelector('.prose img').decode()")  # Fails where it is none.
+    page.locator(".picture text", has_text="Home").click()
+    assert page.inner_text("h1") == "Home"
+    page.click("text=Dark")
+    background = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert background == "rgb(26, 25, 23)"
+    page.click("text=Español")
+    assert page.get_attribute("html", "lang") == "es"
+    assert page.is_visible("text=Enlazada desde") or page.is_visible("text=Vecindario")
+
+
+def test_a_closed_folder_opens_and_closes_in_place(sample, window):
+    visit = window(sample)
+    visit.go("/")
+    folder = visit.page.locator(".tree a.folder", has_text="recipes")
+    folder.click()
+    visit.page.wait_for_selector(".tree >> text=Salmorejo")
+    folder.click()
+    assert not visit.page.is_visible(".tree >> text=Salmorejo")
+    assert visit.page.url.endswith("/")
+
+
+def test_search_answers_while_one_types(sample, window):
+    visit = window(sample)
+    visit.go("/search")
+    visit.page.keyboard.type("humedad", delay=10)
+    visit.page.wait_for_selector("#results mark")
+    assert "q=humedad" in visit.page.url
+    visit.page.reload()
+    assert visit.page.locator("#results mark").count()
+
+
+def test_keys_alone_lead_everywhere(sample, window):
+    visit = window(sample)
+    page = visit.page
+    visit.go("/")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.className") == "skip"
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.id") == "main"
+    page.keyboard.press("j")
+    page.keyboard.press("j")
+    page.keyboard.press("k")
+    first = page.evaluate("document.activeElement.textContent")
+    page.keyboard.press("Enter")
+    page.wait_for_url(re.compile("/n/"))
+    assert page.inner_text("h1") == first
+    page.keyboard.press("/")
+    page.keyboard.type("galway")
+    page.keyboard.press("Enter")
+    page.wait_for_url(re.compile("q=galway"))
+    page.keyboard.press("Tab")
+    for key, address in (("t", "/tree"), ("f", "/"), ("?", "/help")):
+        page.evaluate("document.activeElement.blur()")
+        page.keyboard.press(key)
+        page.wait_for_url(re.compile(re.escape(address) + "$"))
+
+
+def test_everything_can_be_reached_with_tab_and_shows_its_focus(sample, window):
+    visit = window(sample)
+    page = visit.page
+    visit.go("/n/t2h5b8kx1wqa")
+    wanted = page.locator("a:visible, button:visible, input:visible, summary:visible").count()
+    seen = set()
+    for _ in range(wanted + 5):
+        page.keyboard.press("Tab")
+        seen.add(page.evaluate(
+            "(() => { const e = document.activeElement; const s = getComputedStyle(e);"
+            " const r = e.getBoundingClientRect();"
+            " return [e.outerHTML.slice(0, 150), s.outlineStyle !== 'none' || r.width > 0] })()"
+        ).__repr__())  # fmt: skip
+    assert len(seen) >= wanted - 1
+    assert all(each.endswith("True]") for each in seen)
+
+
+def test_it_all_works_without_scripts(sample, window):
+    visit = window(sample, java_script_enabled=False)
+    page = visit.page
+    visit.go("/")
+    page.click(".tree >> text=projects")
+    assert page.inner_text("h1") == "projects"
+    page.click("main >> text=bandurria")
+    page.click("main >> text=Bandurria 1931")
+    assert page.inner_text("h1") == "Bandurria 1931"
+    page.fill("#q", "humedad")
+    page.press("#q", "Enter")
+    assert page.locator("mark").count()
+    page.click("text=Dark")
+    assert page.get_attribute("html", "data-theme") == "dark"
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_a_phone_shows_every_page_whole(sample, window, path):
+    visit = window(sample, viewport={"width": 360, "height": 740}, has_touch=True)
+    visit.go(path)
+    overflow = visit.page.evaluate(
+        "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    )
+    assert overflow <= 0
+
+
+@pytest.mark.skipif(not AXE.is_file(), reason="axe-core is not installed: `make test` does it")
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_nothing_wrong(sample, window, theme):
+    visit = window(sample, color_scheme=theme)
+    for path in PAGES:
+        visit.go(path)
+        assert visit.check_access() == [], path
+
+
+def test_the_page_does_not_jump(sample, window):
+    visit = window(sample)
+    visit.page.add_init_script(
+        "window.shifts = 0; new PerformanceObserver(list => { for (const each of list.getEntries())"
+        " window.shifts += each.value }).observe({type: 'layout-shift', buffered: true})"
+    )
+    for path in PAGES:
+        visit.go(path)
+        visit.page.wait_for_timeout(50)
+        assert visit.page.evaluate("window.shifts") < 0.05, path
+
+
+def test_no_payload_gets_out_of_a_note(vault_dir, explore, window):
+    for number, payload in enumerate(PAYLOADS):
+        name = re.sub(r"[/\0<>:\"\\|?*]", "_", payload)[:60]
+        text = (
+            f"---\ntitle: {payload!r}\naliases: [{payload!r}]\ntags: [{payload!r}]\n"
+            f"{number}: {payload!r}\n---\n# {payload}\n\n> [!{payload}] {payload}\n> {payload}\n\n"
+            f"#{payload} [[{payload}|{payload}]] [x]({payload})\n\n```{payload}\n{payload}\n```\n\n"
+            f"- [x] {payload}\n\n[[Hub]] {payload}\n"
+        ).replace("\0", "")
+        (vault_dir / f"{number} {name}.md").write_text(text)
+    (vault_dir / "Hub.md").write_text("---\nid: hhhhhhhhhhhh\n---\nhub\n")
+    visit = window(explore(vault_dir))
+    page = visit.page
+    visit.go("/")
+    addresses = ["/", "/?page=2", "/tree", "/tags", "/n/hhhhhhhhhhhh", "/search?q=alert"]
+    addresses += page.evaluate(
+        "[...document.querySelectorAll('.tree a.leaf')].map(a => a.getAttribute('href'))"
+    )
+    assert len(addresses) > len(PAYLOADS)
+    for address in addresses:
+        visit.go(address)
+        assert page.evaluate(STRANGE) == [], address
+
+
+# Elements of ours are counted from the templates; anything else in a page came out of a note.
+STRANGE = """
+[...document.querySelectorAll('main *')].filter(each =>
+  ['SCRIPT', 'STYLE', 'IFRAME', 'OBJECT', 'EMBED', 'FORM', 'INPUT', 'BUTTON', 'SELECT', 'TEXTAREA',
+   'LINK', 'META', 'BASE', 'VIDEO', 'AUDIO', 'TEMPLATE', 'MARQUEE', 'MATH'].includes(each.tagName)
+   && !each.closest('[data-live-search]')
+  || each.tagName.toLowerCase() === 'svg' && !each.classList.contains('picture')
+  || [...each.attributes].some(a => a.name.startsWith('on') || a.name === 'style'
+     || ['href', 'src', 'action', 'xlink:href'].includes(a.name)
+        && /^\\s*(javascript|data|vbscript)/i.test(a.value))
+).map(each => each.outerHTML.slice(0, 200))
+"""
+
+
+def test_a_second_site_can_neither_read_nor_write(sample, browser, tmp_path):
+    import functools
+    import http.server
+    import threading
+
+    base = sample
+    (tmp_path / "evil.html").write_text(
+        f"<form id=f method=post action='{base}settings'><input name=theme value=dark></form>"
+    )
+    handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=str(tmp_path))
+    other = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=other.serve_forever, daemon=True).start()
+    context = browser.new_context()
+    page = context.new_page()
+    try:
+        page.goto(f"http://127.0.0.1:{other.server_port}/evil.html")
+        for mode in ("cors", "no-cors"):
+            read = page.evaluate(
+                "([u, mode]) => fetch(u, {mode, credentials: 'include'})"
+                ".then(r => r.type + r.status, e => 'refused')",
+                [base, mode],
+            )
+            assert read == "refused"
+        framed = page.evaluate(
+            "u => new Promise(done => { const f = document.createElement('iframe'); f.src = u;"
+            " f.onload = () => { try { done(f.contentDocument ? 'read' : 'closed') }"
+            " catch { done('closed') } }; document.body.append(f) })",
+            base,
+        )
+        assert framed == "closed"
+        answer = page.evaluate("document.forms.f.submit()")
+        page.wait_for_url(re.compile("/settings"))
+        assert answer is None and "not" in page.inner_text("body")
+        page.goto(base)
+        assert page.get_attribute("html", "data-theme") == "auto"
+    finally:
+        context.close()
+        other.shutdown()
+        other.server_close()
+
+
+def test_browsers_that_leave_early_do_not_end_it(sample):
+    import http.client
+    import socket
+    from urllib.parse import urlsplit
+
+    base = sample
+    port = urlsplit(base).port
+    for _ in range(20):
+        with socket.create_connection(("127.0.0.1", port)) as connection:
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
+            connection.sendall(f"GET / HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode() * 3)
+    again = http.client.HTTPConnection("127.0.0.1", port)
+    again.request("GET", "/")
+    assert again.getresponse().status == 200
+    again.close()
