@@ -16,17 +16,16 @@ from typing import Final, get_args
 from ..tools.answers import IndexState, MemoryType, Origin
 from ..tools.commands import JsonOption, VaultOption, opened, write, write_json
 from ..tools.notes import missing_part
+from ..tools.owner import FOUND_SOMETHING
 from ..tools.render import Piece
 from ..tools.vault import Vault
+from ..tools.verification import verify
 from ..tools.wire import wire
 from ..vault.errors import NoteNotFound, ZibaldoneError
 from ..vault.layout import WalkProblem
 from ..vault.memory import Observation, observations
 from ..vault.note import Note, ProblemKind, read_note
 from ..vault.paths import fold_name
-
-FOUND_SOMETHING: Final = 7
-"""The exit code when the vault is not well."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +72,7 @@ class _Examiner:
         self._state: IndexState | None = None
 
     def examination(self) -> Examination:
-        checks = (self._index, self._every_note, self._folder, _installation)
+        checks = (self._index, self._every_note, self._folder, self._journal, _installation)
         found = [finding for check in checks for finding in _guarded(check)]
         found = list(dict.fromkeys(found))  # two checks may fail for one reason
         found.sort(key=lambda one: (one.path is not None, one.path or "", one.line or 0))
@@ -111,6 +110,23 @@ class _Examiner:
         for path in self._vault.store.leftovers():
             problem = "a process that was killed left it behind"
             yield Finding("temporary", problem, "delete it", path)
+
+    def _journal(self) -> Iterator[Finding]:
+        """Yield what is wrong with the history; it is the owner's, so an agent is told nothing."""
+        if self._vault.caller.origin != "owner":
+            return
+        seen = verify(self._vault)
+        for flaw in seen.wrong:
+            place = f"journal/{flaw.device}/{flaw.file}"
+            remedy = "keep the file as it is; if a copy from before is whole, put it in its place"
+            yield Finding("journal", _uncapped(flaw.problem), remedy, place, flaw.line or None)
+        for name in seen.unfinished:
+            ref = name.partition("-")[2] or name
+            yield Finding("purge", f"the purge of {ref} was cut off", f"run `zib purge {ref}`")
+
+
+def _uncapped(sentence: str) -> str:
+    return sentence[:1].lower() + sentence[1:].removesuffix(".")
 
 
 def _installation() -> Iterator[Finding]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
 from ..vault.errors import InvalidArgument
-from . import derivation
+from . import derivation, retention, verification
 from . import history as journal
 from . import purge as purging
 from .commands import JsonOption, VaultOption, opened, write, write_json
@@ -122,7 +122,63 @@ def confirm(ref: Ref, vault_folder: VaultOption = None, as_json: JsonOption = Fa
     write([("Confirmed: ", "good"), (f"{answer.path}#^{answer.observation_id}\n", "path")])
 
 
+FOUND_SOMETHING: Final = 7
+"""The exit code when a check finds that something is wrong."""
+
 YesOption = Annotated[bool, typer.Option("--yes", help="Do it without asking.")]
+
+
+def sweep(
+    yes: Annotated[bool, typer.Option("--yes", help="Move it out of the notes.")] = False,
+    vault_folder: VaultOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List what has expired; with --yes, move it out of the notes, restorable."""
+    with opened(vault_folder) as vault:
+        answer = retention.sweep(vault) if yes else retention.Swept(retention.expired(vault), False)
+    if as_json:
+        write_json(wire(answer))
+        return
+    said: Piece = ("Moved out: ", "good") if answer.moved else ("Expired: ", "warning")
+    for each in answer.expired:
+        cited = f"#^{each.observation_id}" if each.observation_id else ""
+        write([said, (f"{each.path}{cited}", "path"), (f" ({each.expires})", "faint")])
+        write([(f" {each.text or ''}\n", "text")])
+    if not answer.expired:
+        write([("Nothing has expired.\n", "text")])
+    elif not answer.moved:
+        write([("It is not recalled. `zib sweep --yes` moves it out of the notes.\n", "text")])
+
+
+def journal_command(vault_folder: VaultOption = None, as_json: JsonOption = False) -> None:
+    """Check the journals of all devices line by line, and tell what was repaired after crashes."""
+    with opened(vault_folder) as vault:
+        answer = verification.verify(vault)
+    if as_json:
+        write_json(wire(answer))
+    else:
+        write(_verified(answer))
+    if answer.wrong or answer.unfinished:
+        raise SystemExit(FOUND_SOMETHING)
+
+
+def _verified(answer: verification.Verified) -> Iterator[Piece]:
+    for flaw in answer.wrong:
+        yield f"{flaw.device}/{flaw.file}:{flaw.line}", "path"
+        yield f"  {flaw.problem}\n", "warning"
+    for name in answer.unfinished:
+        yield f"A purge was cut off. Run `zib purge {name.partition('-')[2] or name}`.\n", "warning"
+    for each in answer.recovered:
+        yield f"{each.time}  {each.revision}  ", "faint"
+        yield f"taken back, by {each.agent or 'someone'}", "title"
+        yield f" in {each.path}: {each.reason}\n", "text"
+    state = "not all as they were written" if answer.wrong else "as they were written"
+    counted = f"{_count(answer.records, 'record')} of {_count(answer.devices, 'device')}"
+    yield f"{counted}, {state}.\n", "warning" if answer.wrong else "good"
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number} {word}" if number == 1 else f"{number} {word}s"
 
 
 def purge(
@@ -176,7 +232,7 @@ def _purged(answer: purging.Purged) -> Iterator[Piece]:
     yield "Gone for good: ", "good"
     cited = f"#^{answer.observation_id}" if answer.observation_id else ""
     yield f"{answer.path or answer.note_id}{cited}\n", "path"
-    yield f"{answer.records} records of the journal lost words.\n", "text"
+    yield f"{_count(answer.records, 'record')} of the journal lost words.\n", "text"
     for path in answer.copies:
         yield f"Taken out of {path} too.\n", "text"
     if not proof.lines:
