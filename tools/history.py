@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from pathlib import Path
 
 from ..vault.eraser import Eraser
@@ -18,7 +17,6 @@ from ..vault.memory import (
     Observation,
     append_observation,
     observations,
-    remove_observation,
     replace_observation,
 )
 from ..vault.note import Note, parse_note, read_note
@@ -83,14 +81,6 @@ class Trashed:
     agent: str
 
 
-@dataclass(frozen=True, slots=True)
-class Reverted:
-    """What of an agent's was taken back, and what others have changed since and was left."""
-
-    reverted: tuple[str, ...]
-    left: tuple[str, ...]
-
-
 def history(vault: Vault, ref: str) -> HistoryAnswer:
     """Return what happened to a note or an observation, with an owner's edits in an editor.
 
@@ -115,7 +105,7 @@ def diff(vault: Vault, ref: str, start: str | None = None, end: str | None = Non
     first = chosen(subject, start) if start else touching[at - 1] if at else None
     if subject.observation is None:
         return unified(_text(subject, first), _text(subject, last))
-    old, new = (_observation(vault, subject, each) for each in (first, last))
+    old, new = (observation_at(vault, subject, each) for each in (first, last))
     return word_diff(old.text if old else "", new.text if new else "")
 
 
@@ -182,58 +172,6 @@ def _trashed(vault: Vault, state: NoteState) -> Trashed | None:
     return Trashed(state.note, state.path, last.time, last.actor.agent) if last else None
 
 
-def revert(vault: Vault, agent: str, since: str) -> Reverted:
-    """Take back what an agent did to memory since a time, ISO 8601; its words alone.
-
-    An observation goes back to what it was before, or out of its note. What someone else has
-    changed after it is left, and so are notes that are no memory; both are named.
-    """
-    owner_only(vault, "revert an agent")
-    known = vault.store.ledger.history
-    known.catch_up()
-    done: list[str] = []
-    left: list[str] = []
-    touched = dict.fromkeys(
-        (record.note, change.observation if change else "")
-        for position in known.of_agent(agent, _moment(since))
-        for record in (vault.store.ledger.journal.read(position),)
-        for change in record.touched or (None,)
-    )
-    for note, observation in touched:
-        state = known.state(note)
-        name = f"{state.path if state else note}#^{observation}" if observation else note
-        took = bool(observation) and _take_back(vault, note, observation, agent, _moment(since))
-        (done if took else left).append(name)
-    mark_stale(vault)
-    return Reverted(tuple(done), tuple(left))
-
-
-def _take_back(vault: Vault, note: str, observation: str, agent: str, since: str) -> bool:
-    subject = subject_of(vault, observation, "revert an agent", note)
-    touching = subject.touching()
-    theirs = [each.actor.agent == agent and each.time >= since for each in touching]
-    if not theirs or not theirs[-1]:
-        return False
-    first = len(theirs) - next((n for n, own in enumerate(theirs[::-1]) if not own), len(theirs))
-    before = _observation(vault, subject, touching[first - 1]) if first else None
-    if before is not None:
-        _restore_observation(vault, subject, before)
-        return True
-    return _remove(vault, subject)
-
-
-def _remove(vault: Vault, subject: Subject) -> bool:
-    with vault.store.transaction(subject.path):
-        note = read_note(vault.layout, subject.path)
-        item = _find(note, subject.observation)
-        if item is not None:
-            data = remove_observation(note.source, item).data
-            act = vault.act("forget", subject.note, subject.observation, reason="reverted")
-            vault.store.write(subject.path, data, expected=note.source.token, act=act)
-    vault.index.touched((subject.path,))
-    return item is not None
-
-
 # Past states
 
 
@@ -242,14 +180,16 @@ def _text(subject: Subject, record: Record | None) -> str:
     return "" if data is None else Source.parse(data).text
 
 
-def _observation(vault: Vault, subject: Subject, record: Record | None) -> Observation | None:
+def observation_at(vault: Vault, subject: Subject, record: Record | None) -> Observation | None:
+    """Return the observation of a subject as it was after a record; None when it was not there."""
     data = replay(subject.records, record.hash) if record else None
     if data is None:
         return None
-    return _find(parse_note(vault.layout, subject.path, data), subject.observation)
+    return observation_in(parse_note(vault.layout, subject.path, data), subject.observation)
 
 
-def _find(note: Note, observation: str | None) -> Observation | None:
+def observation_in(note: Note, observation: str | None) -> Observation | None:
+    """Return the observation of a note that has this id."""
     return next((each for each in observations(note) if each.id == observation), None)
 
 
@@ -257,7 +197,7 @@ def _lost(vault: Vault, subject: Subject, to: str | None) -> Observation:
     """The observation as it was at a revision, or when it was last there."""
     records = [chosen(subject, to)] if to else subject.touching()[::-1]
     for record in records:
-        found = _observation(vault, subject, record)
+        found = observation_at(vault, subject, record)
         if found is not None:
             return found
     raise RevisionUnavailable(to or str(subject.observation), "the observation was not there then")
@@ -266,7 +206,7 @@ def _lost(vault: Vault, subject: Subject, to: str | None) -> Observation:
 def _restore_observation(vault: Vault, subject: Subject, past: Observation) -> Restored:
     with vault.store.transaction(subject.path):
         note = read_note(vault.layout, subject.path)
-        data = _with(note, past).data
+        data = with_past(note, past).data
         if data != note.source.data:
             act = vault.act("restore", subject.note)
             vault.store.write(subject.path, data, expected=note.source.token, act=act)
@@ -277,14 +217,15 @@ def _restore_observation(vault: Vault, subject: Subject, past: Observation) -> R
     return Restored(subject.note, subject.path, token, past.id, version)
 
 
-def _with(note: Note, past: Observation) -> Source:
-    """The note with an observation as it was: in its place, or at the end when it is gone."""
-    present = _find(note, past.id)
+def with_past(note: Note, past: Observation) -> Source:
+    """Return the note with an observation as it was: in its place, at the end when it is gone.
+
+    Raises NoteUnusable.
+    """
+    present = observation_in(note, past.id)
     try:
         if present is None:
             return append_observation(note.source, past.text, id=past.id, fields=past.fields)
-        if present.text == past.text:
-            return note.source
         return replace_observation(note.source, replace(present, fields=past.fields), past.text)
     except NoteUnusable as failure:
         raise NoteUnusable(note.path, failure.problem) from failure
@@ -312,13 +253,3 @@ def _lines(record: Record, observation: str | None) -> Iterator[RevisionLine]:
         )
     if not wanted and observation is None:
         yield line
-
-
-def _moment(since: str) -> str:
-    """A time as records have it. Raises `InvalidArgument`."""
-    try:
-        moment = datetime.fromisoformat(since)
-    except ValueError as problem:
-        raise InvalidArgument("since", f"{since!r} is no time like 2027-01-31T09:00") from problem
-    moment = moment.astimezone(UTC)
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")

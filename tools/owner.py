@@ -12,6 +12,7 @@ from ..vault.errors import InvalidArgument
 from . import derivation, retention, verification
 from . import history as journal
 from . import purge as purging
+from . import revert as reverting
 from .commands import JsonOption, VaultOption, opened, write, write_json
 from .render import Piece
 from .wire import wire
@@ -100,7 +101,7 @@ def revert(
 ) -> None:
     """Take back what one agent did to memory since a time, and nobody else's words."""
     with opened(vault_folder) as vault:
-        answer = journal.revert(vault, agent, since)
+        answer = reverting.revert(vault, agent, since)
     if as_json:
         write_json(wire(answer))
         return

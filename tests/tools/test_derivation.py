@@ -9,6 +9,7 @@ from zibaldone.tools.notes import delete_note, edit_note, get_note
 from zibaldone.tools.purge import purge
 from zibaldone.tools.recall import recall
 from zibaldone.tools.remember import remember_about_user
+from zibaldone.tools.revert import revert
 from zibaldone.tools.search import search
 from zibaldone.tools.vault import Caller, Vault
 from zibaldone.vault.errors import InvalidArgument, NoteNotFound, OwnerOnly
@@ -67,7 +68,7 @@ CHANGES = {
         planner, "wood", "findReplace", "lighter", find="heavier"
     ),
     "deleted": lambda planner, owner, wood: delete_note(planner, "agent-memory/wood.md"),
-    "reverted": lambda planner, owner, wood: history.revert(owner, "writer", "2000-01-01"),
+    "reverted": lambda planner, owner, wood: revert(owner, "writer", "2000-01-01"),
     "restored": lambda planner, owner, wood: history.restore(owner, wood, "v1"),
 }
 

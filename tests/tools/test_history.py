@@ -7,6 +7,7 @@ from zibaldone.tools.lifecycle import forget, update_memory
 from zibaldone.tools.notes import create_note, delete_note, edit_note, get_note
 from zibaldone.tools.recall import recall
 from zibaldone.tools.remember import remember_about_user
+from zibaldone.tools.revert import revert
 from zibaldone.tools.search import search
 from zibaldone.tools.vault import Caller, Vault
 from zibaldone.vault.errors import (
@@ -78,6 +79,17 @@ def test_an_earlier_version_is_brought_back_as_the_next_one(owner, planner):
         history.restore(owner, made.observation_id, "v9")
 
 
+def test_fields_come_back_with_a_version_though_the_words_are_the_same(owner, planner, vault_dir):
+    made = remember_about_user(planner, "Prefers dark themes.")
+    note = vault_dir / made.path
+    before = note.read_text()
+    note.write_text(before.replace(" ^", " [expires:: 2000-01-01] ^"))
+    assert search(planner, "themes").results == ()
+    assert history.restore(owner, made.observation_id, "v1").version == 3
+    assert note.read_text() == before
+    assert search(planner, "themes").results[0].version == 3
+
+
 def test_an_edit_in_an_editor_is_in_the_history_at_once(owner, planner, vault_dir):
     made = remember_about_user(planner, "Prefers dark themes.")
     note = vault_dir / made.path
@@ -146,33 +158,6 @@ def test_a_note_that_lies_where_another_one_lay_is_not_taken_for_it(owner, plann
     assert (line.text, line.version) == ("Sails on Sundays.", 1)
 
 
-def test_one_agent_is_reverted_alone(owner, planner, writer):
-    kept = remember_about_user(planner, "Likes tea in the morning.", category="food")
-    changed = remember_about_user(planner, "Prefers dark themes.", category="taste")
-    own = remember_about_user(owner, "Sails on Sundays.", category="sport")
-    for number in range(3):
-        remember_about_user(writer, f"Flood number {number} of nonsense{number}.", category="food")
-    update_memory(writer, changed.observation_id, "Prefers ads.")
-    gone = forget(writer, own.observation_id)
-    mixed = remember_about_user(writer, "Rides a bicycle.", category="sport")
-    update_memory(planner, mixed.observation_id, "Rides a red bicycle.")
-    answer = history.revert(owner, "writer", "2000-01-01")
-    assert len(answer.reverted) == 5
-    assert answer.left == (f"{mixed.path}#^{mixed.observation_id}",)
-    food = get_note(owner, kept.path).observations
-    assert [each.text for each in food] == ["Likes tea in the morning."]
-    assert get_note(owner, changed.path).observations[0].text == "Prefers dark themes."
-    assert {each.text for each in get_note(owner, gone.path).observations} == {
-        "Sails on Sundays.",
-        "Rides a red bicycle.",
-    }
-    again = history.revert(owner, "writer", "2000-01-01")
-    assert again.reverted == ()
-    assert history.revert(owner, "writer", "2999-01-01") == history.Reverted((), ())
-    with pytest.raises(InvalidArgument):
-        history.revert(owner, "writer", "yesterday")
-
-
 def test_agents_are_refused_all_of_it(owner, planner, vault_dir):
     made = remember_about_user(planner, "Prefers dark themes.")
     for ask in (
@@ -180,7 +165,7 @@ def test_agents_are_refused_all_of_it(owner, planner, vault_dir):
         lambda: history.diff(planner, made.observation_id),
         lambda: history.restore(planner, made.observation_id),
         lambda: history.trash(planner),
-        lambda: history.revert(planner, "planner", "2000-01-01"),
+        lambda: revert(planner, "planner", "2000-01-01"),
     ):
         with pytest.raises(OwnerOnly):
             ask()
