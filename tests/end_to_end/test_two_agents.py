@@ -3,14 +3,28 @@
 import os
 import sys
 from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
 
 import anyio
 from mcp import ClientSession, StdioServerParameters, stdio_client
 from mcp.types import Implementation
 from zibaldone.tools import history
+from zibaldone.tools.purge import purge
 from zibaldone.tools.vault import Vault
 
 SECONDS = 90
+WORDS = ("dark", "sepia", "light")
+"""A word of each version, which stands nowhere else."""
+CORRECTED = "Likes [-dark-]{+light+} themes in editors."
+
+
+def holding(vault, *words):
+    """The files of vault and cache that hold one of the words, in any form of a raw scan."""
+    tops = (vault, Path(os.environ["ZIBALDONE_CACHE_DIR"]))
+    files = [path for top in tops for path in top.rglob("*") if path.is_file()]
+    forms = [form for word in words for form in (word.encode(), word.encode("utf-16-le"))]
+    return [path for path in files if any(form in path.read_bytes() for form in forms)]
 
 
 @asynccontextmanager
@@ -76,24 +90,39 @@ async def walk(vault):
 
         with Vault.open(vault) as owner:
             assert history.restore(owner, name).version == 5
+            told = history.history(owner, name)
+            assert history.diff(owner, name, "1", "2") == CORRECTED
         for call in (planner, writer):
             found, words = await recalled(call)
             assert found == [(name, 5)]
             assert "sepia" in words
-        return name
+
+        assert holding(vault, *WORDS)
+        with Vault.open(vault) as owner:
+            proof = purge(owner, name).proof
+        assert (proof.lines, proof.elsewhere, proof.unseen) == (3, (), ())
+        for call, text in ((planner, "Sails on Sundays."), (writer, "Drinks tea at noon.")):
+            assert (await recalled(call))[0] == []
+            assert (await call("search", query="sepia dark light themes"))["results"] == []
+            await call("remember_about_user", observation=text)
+        assert holding(vault, *WORDS) == []
+        return told
 
 
 def test_the_walk_of_one_observation(vault_dir):
-    names = []
+    answers = []
 
     async def limited():
         with anyio.fail_after(SECONDS):
-            names.append(await walk(vault_dir))
+            answers.append(await walk(vault_dir))
 
     anyio.run(limited)
+    told = answers[0].revisions
     with Vault.open(vault_dir) as owner:
-        told = history.history(owner, names[0]).revisions
+        now = history.history(owner, answers[0].observation_id).revisions
         assert owner.store.ledger.journal.verify() == []
+    assert now[:-1] == tuple(replace(one, reason=None) for one in told)
+    assert (now[-1].op, now[-1].origin, now[-1].version) == ("purge", "owner", 6)
     assert [(one.op, one.agent, one.client_version, one.version, one.parent) for one in told] == [
         ("create", "planner", "1.2", 1, None),
         ("update", "editor", None, 2, 1),
