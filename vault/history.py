@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 from .errors import JournalUnreadable, StorageFailed
 from .history_db import connect, damaged, read_journals, remove
 from .journal import Journal, JournalFile, Position
+from .replay import Lineage, bases_first
 from .revision import Actor, Op, Record
 
 HISTORY_FILE = "history.db"
@@ -175,8 +176,11 @@ class History:
         return [Position(*row) for row in rows]
 
     def records(self, note: str) -> list[Record]:
-        """Return the records of a note, in the order of time. Raises JournalUnreadable."""
-        return self._reading(lambda: self.of_note(note))
+        """Return the records of a note, each after the one that it is based on.
+
+        Otherwise they are in the order of time. Raises JournalUnreadable.
+        """
+        return list(bases_first(Lineage(self._reading(lambda: self.of_note(note)))))
 
     def record(self, hash_: str) -> Record | None:
         """Return a record by its hash. Raises JournalUnreadable."""

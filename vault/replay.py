@@ -63,7 +63,7 @@ def replay(records: Iterable[Record], until: str = "") -> bytes | None:
     that leads to it is missing, and when the state held words that were redacted.
     """
     lineage = Lineage(records)
-    record = lineage.find(until) if until else next(reversed(lineage.records), None)
+    record = lineage.find(until) if until else next(reversed(list(bases_first(lineage))), None)
     if record is None:
         raise RevisionUnavailable(until, "there is no such record of the note")
     if record.after is None:
@@ -111,7 +111,8 @@ def bases_first(lineage: Lineage) -> Iterable[Record]:
         while each is not None and each.hash not in done:
             done.add(each.hash)
             waiting.append(each)
-            each = lineage.base(each)
+            # A note that was made again after it was deleted starts from nothing, but later.
+            each = lineage.base(each) or lineage.find(each.base)
         yield from reversed(waiting)
 
 
