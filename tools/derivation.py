@@ -28,13 +28,12 @@ from ..vault.ledger import SYSTEM, Act, Ledger
 from ..vault.memory import Observation, observations, replace_observation
 from ..vault.note import Note, parse_note, read_note
 from ..vault.replay import replay
-from .subjects import lies_at, named, owner_only
+from .subjects import GONE, lies_at, named, owner_only
 from .vault import Vault
 
 STALE = "stale"
 
 _ACTIVE = ("", "active")
-_GONE = ("forget", "delete", "purge")
 _JUDGED = ("accept",)
 """Operations that change no words."""
 
@@ -183,7 +182,7 @@ def _changed(
 ) -> bool:
     """Whether a source reads otherwise than it did at a moment, or is in doubt or gone."""
     known = vault.store.ledger.history
-    if source.op in _GONE:
+    if source.op in GONE:
         return True
     record = known.record(source.position.hash)
     if record is not None and last is not None and record.of == last.position.hash:
@@ -203,7 +202,8 @@ def _changed(
 
 
 def _as_of(vault: Vault, state: ObservationState) -> Observation | None:
-    data = replay(vault.store.ledger.history.records(state.note), state.position.hash)
+    records = vault.store.ledger.history.records(state.note)
+    data = replay(records, state.position.hash, blank=True)
     note = parse_note(vault.layout, state.path, data) if data else None
     return _find(note, state.observation) if note else None
 

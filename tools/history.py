@@ -182,7 +182,8 @@ def _text(subject: Subject, record: Record | None) -> str:
 
 def observation_at(vault: Vault, subject: Subject, record: Record | None) -> Observation | None:
     """Return the observation of a subject as it was after a record; None when it was not there."""
-    data = replay(subject.records, record.hash) if record else None
+    # Words of other lines may have been taken out of the state in which it stood.
+    data = replay(subject.records, record.hash, blank=True) if record else None
     if data is None:
         return None
     return observation_in(parse_note(vault.layout, subject.path, data), subject.observation)

@@ -240,7 +240,9 @@ def _purged(answer: purging.Purged) -> Iterator[Piece]:
         yield "No word of it is known any more, so there was nothing to look for.\n", "text"
     else:
         looked = f"{proof.files} files with {proof.bytes} bytes in vault, state and cache"
-        yield f"Looked for {proof.lines} lines of it in {looked}.\n", "text"
+        which = f"the longest {proof.lines} of " if proof.known > proof.lines else ""
+        lines = f"{which}{_count(proof.known, 'line')}"
+        yield f"Looked for {lines} of it in {looked}.\n", "text"
     for place in proof.elsewhere:
         yield f"The same words, left as they are ({place.count}, {place.form}): ", "warning"
         yield f"{place.path}\n", "path"

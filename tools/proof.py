@@ -27,14 +27,16 @@ class Place:
 class Proof:
     """What was looked at: all files of the vault, its state and its cache.
 
-    `lines` is how many lines of the words were looked for. In `elsewhere` is where the same words
-    stand and were left: in other notes and what follows from them, and in files of other
-    programs. `unseen` could not be read or holds compressed data, as the folder of git does.
+    `lines` is how many lines of the words were looked for, the longest of those that are `known`.
+    In `elsewhere` is where the same words stand and were left: in other notes and what follows
+    from them, and in files of other programs. `unseen` could not be read or holds compressed
+    data, as the folder of git does.
     """
 
     files: int
     bytes: int
     lines: int
+    known: int
     elsewhere: tuple[Place, ...]
     unseen: tuple[str, ...]
 
@@ -52,7 +54,7 @@ def prove(vault: Vault, words: Words, purged_note: str = "") -> Proof:
         raise PurgeIncomplete(tuple(left))
     places = tuple(Place(judge.shown(each), each.form, each.count) for each in seen.traces)
     unseen = tuple(judge.shown_path(Path(path)) for path in seen.unseen)
-    return Proof(seen.files, seen.bytes, len(words.lines), places, unseen)
+    return Proof(seen.files, seen.bytes, len(words.lines), words.known, places, unseen)
 
 
 class _Judge:

@@ -315,7 +315,7 @@ class _Job:
         words = Words(self.doomed.texts)
         if target.observation is None and not self._is_file():
             eraser.empty(target.note)
-        eraser.strike_audit(words)
+        eraser.strike_lines(words)
         eraser.sweep(words)
         parts = self.doomed.parts
         self.records = ledger.journal.redact(

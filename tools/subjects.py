@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from ..vault.errors import NoteNotFound, OwnerOnly, RevisionUnavailable
+from ..vault.errors import NoteAmbiguous, NoteNotFound, OwnerOnly, RevisionUnavailable
+from ..vault.history import History, ObservationState
 from ..vault.note import read_note
 from ..vault.revision import Record
 from .refs import resolve
@@ -13,6 +14,10 @@ from .vault import Vault
 
 _VERSION = re.compile(r"v?(\d{1,9})", re.ASCII)
 _REVISION = re.compile(r"[0-9a-f]{6,64}", re.ASCII)
+
+
+GONE = ("forget", "delete", "purge")
+"""Operations after which an observation is in its note no more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +68,7 @@ def named(vault: Vault, ref: str, note: str | None = None) -> tuple[str, str, st
     """The id and path of the note, and the observation if it is one."""
     known = vault.store.ledger.history
     name = ref.strip().removeprefix("[[").removesuffix("]]").partition("@v")[0]
-    state = known.observation(name.removeprefix("^"), note)
+    state = _state(known, name.removeprefix("^"), note, ref)
     if state is not None:
         # A note that was moved since is where its last record says.
         last = known.state(state.note)
@@ -76,8 +81,22 @@ def named(vault: Vault, ref: str, note: str | None = None) -> tuple[str, str, st
     for each in known.notes():
         if whole in (each.note, each.path):
             return each.note, _place(vault, each.note, each.path), part.removeprefix("^") or None
-    found = vault.index.ask(lambda: resolve(vault, name))
-    return found.row.id, found.row.path, found.part.removeprefix("^") or None
+    # What was forgotten is in the note no more.
+    asked = whole if part.startswith("^") else name
+    found = vault.index.ask(lambda: resolve(vault, asked))
+    return found.row.id, found.row.path, (found.part or part).removeprefix("^") or None
+
+
+def _state(known: History, observation: str, note: str | None, ref: str) -> ObservationState | None:
+    """The last state of an observation, in the note in which it stands now.
+
+    Raises `NoteAmbiguous` when it stands in several; their lines may have nothing in common.
+    """
+    last = {each.note: each for each in known.versions(observation, note)}
+    there = [each for each in last.values() if each.op not in GONE]
+    if len(there) > 1:
+        raise NoteAmbiguous(ref, tuple(sorted(f"{each.path}#^{observation}" for each in there)))
+    return max(there or last.values(), key=lambda each: each.time, default=None)
 
 
 def lies_at(vault: Vault, note: str, path: str) -> bool:

@@ -4,8 +4,9 @@ None of these is journalled, for a record of what is erased would hold it. Whoev
 the vault's lock. All of it can be done again, so that what a crash has cut off is finished by
 another attempt.
 
-Of the audit nothing is known here but that it is JSON, one value a line: every text that tells
-of the words gives way to an empty one, and the line, if it is an object, gets `"redacted": true`.
+Of the audit nothing is known here but that it is JSON, one value a line, in files that end with
+`.jsonl`: every text that tells of the words gives way to an empty one, and the line, if it is an
+object, gets `"redacted": true`.
 """
 
 from __future__ import annotations
@@ -29,11 +30,11 @@ from .files import (
     torn,
 )
 from .forgetting import Doomed
+from .journal import JOURNAL_FOLDER
 from .layout import Layout
 from .traces import Words
 
 TRASH_FOLDER = "trash"
-AUDIT_FOLDER = "audit"
 PLANS_FOLDER = "purges"
 """Where what is about to leave the journal is written down first, by hashes and names alone."""
 
@@ -79,10 +80,15 @@ class Eraser:
 
     # What is beside them
 
-    def strike_audit(self, words: Words) -> int:
-        """Take words out of the audit of all devices; return how many files held some."""
-        files = list(_files(self._layout.state_dir / AUDIT_FOLDER))
-        return sum(self.change(path, lambda data: _without(data, words)) for path in files)
+    def strike_lines(self, words: Words) -> int:
+        """Take words out of the audit, and whatever else is kept as lines of JSON in the state.
+
+        The journal, which has hashes, is not. Returns how many files held some.
+        """
+        state = self._layout.state_dir
+        kept = (JOURNAL_FOLDER, TRASH_FOLDER, PLANS_FOLDER)
+        found = (path for path in _files(state, ".jsonl") if _top(state, path) not in kept)
+        return sum(self.change(path, lambda data: _without(data, words)) for path in list(found))
 
     def sweep(self, words: Words) -> int:
         """Remove temporary files that hold some of the words; return how many did.
@@ -152,6 +158,10 @@ def _files(top: Path, ending: str = "") -> Iterator[Path]:
             path = Path(folder, name)
             if name.endswith(ending) and not path.is_symlink():
                 yield path
+
+
+def _top(folder: Path, path: Path) -> str:
+    return path.relative_to(folder).parts[0]
 
 
 def _read(folder: int, name: str) -> bytes:

@@ -55,8 +55,10 @@ class Lineage:
         return path[::-1]
 
 
-def replay(records: Iterable[Record], until: str = "") -> bytes | None:
+def replay(records: Iterable[Record], until: str = "", *, blank: bool = False) -> bytes | None:
     """Return the bytes of a note after the record `until`; after the last one by default.
+
+    With `blank`, words that were redacted read as so many empty lines, and the rest is had.
 
     `until` is the hash of a record; `records` are those of one note, in any order. None means that
     there was no note. Raises RevisionUnavailable when the record is not among them, when one
@@ -68,7 +70,7 @@ def replay(records: Iterable[Record], until: str = "") -> bytes | None:
         raise RevisionUnavailable(until, "there is no such record of the note")
     if record.after is None:
         return None
-    if record.after == HIDDEN:
+    if record.after == HIDDEN and not blank:
         raise RevisionUnavailable(record.hash, "the note held words that were redacted since")
     state = bytearray()
     for each in lineage.path(record):
@@ -77,6 +79,8 @@ def replay(records: Iterable[Record], until: str = "") -> bytes | None:
         except ValueError as error:
             raise RevisionUnavailable(record.hash, "its records contradict each other") from error
     data = bytes(state)
+    if record.after == HIDDEN:
+        return data.replace(b"\0", b"\n")
     if token_of(data) != record.after:
         raise RevisionUnavailable(record.hash, "its records do not lead to the bytes it had")
     return data

@@ -65,6 +65,8 @@ class Words:
         lines = {line for text in self.texts for line in _telling_lines(text)}
         self.lines = tuple(sorted(lines, key=lambda line: (-len(line), line))[:MOST])
         """The lines that are looked for, the longest first."""
+        self.known = len(lines)
+        """How many telling lines there are."""
         self._folded = tuple(_folded(line) for line in self.lines)
         self._wholes = tuple(_folded(text) for text in self.texts)
         self._patterns = _patterns(self.lines)

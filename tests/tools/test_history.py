@@ -158,6 +158,12 @@ def test_a_note_that_lies_where_another_one_lay_is_not_taken_for_it(owner, plann
     assert (line.text, line.version) == ("Sails on Sundays.", 1)
 
 
+def test_what_was_forgotten_is_found_by_the_name_of_its_note_too(owner, planner):
+    made = remember_about_user(planner, "Prefers dark themes.", category="taste")
+    forget(planner, made.observation_id)
+    assert history.restore(owner, f"taste#^{made.observation_id}").version == 3
+
+
 def test_agents_are_refused_all_of_it(owner, planner, vault_dir):
     made = remember_about_user(planner, "Prefers dark themes.")
     for ask in (

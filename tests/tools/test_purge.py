@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from zibaldone.tools import history
 from zibaldone.tools.cli import run
+from zibaldone.tools.definition import TOOLS
 from zibaldone.tools.lifecycle import forget, update_memory
 from zibaldone.tools.notes import create_note, delete_note, get_note
 from zibaldone.tools.purge import purge, redact
@@ -21,6 +22,7 @@ from zibaldone.vault import files, store
 from zibaldone.vault.eraser import Eraser
 from zibaldone.vault.errors import (
     InvalidArgument,
+    NoteAmbiguous,
     NoteNotFound,
     OwnerOnly,
     PurgeIncomplete,
@@ -264,6 +266,40 @@ def test_another_process_neither_serves_the_words_nor_brings_them_back(
     assert holding(everything, *WORDS) == []
 
 
+def test_what_was_forgotten_of_the_same_note_can_still_be_restored(owner, planner, vault_dir):
+    made = in_three_versions(owner, planner, vault_dir)
+    other = get_note(owner, made.path).observations[1].observation_id
+    update_memory(planner, other, "Drinks tea at five.")
+    forget(planner, other)
+    purge(owner, made.observation_id)
+    assert history.diff(owner, other, "1", "2") == "Drinks tea at [-noon.-]{+five.+}"
+    history.restore(owner, other)
+    assert texts(owner, made.path) == ["Drinks tea at five."]
+
+
+def test_lines_of_several_notes_that_share_an_id_of_the_owners_have_to_be_told_apart(
+    owner, vault_dir, everything
+):
+    (vault_dir / "agent-memory").mkdir()
+    for name, text in (("a", "Likes dark themes."), ("b", "Owns a sepia print.")):
+        (vault_dir / "agent-memory" / f"{name}.md").write_text(f"- {text} ^1\n- Tea. ^t\n")
+        forget(owner, f"{name}#^t")
+    with pytest.raises(NoteAmbiguous):
+        purge(owner, "1")
+    purge(owner, "agent-memory/a.md#^1")
+    assert holding(everything, "dark") == []
+    assert "Owns a sepia print." in (vault_dir / "agent-memory" / "b.md").read_text()
+
+
+def test_whatever_is_kept_as_lines_in_the_state_loses_the_words(owner, planner, vault_dir):
+    made = in_three_versions(owner, planner, vault_dir)
+    kept = vault_dir / ".zibaldone" / "rules" / "d7w3hq5n2kfa" / "2026-11.jsonl"
+    kept.parent.mkdir(parents=True)
+    kept.write_text('{"rule":"Likes violet themes in editors","count":2}\n')
+    purge(owner, made.observation_id)
+    assert json.loads(kept.read_text()) == {"rule": "", "count": 2, "redacted": True}
+
+
 # Being killed
 
 
@@ -381,6 +417,9 @@ def test_only_the_owner_purges(owner, planner, vault_dir):
     ):
         with pytest.raises(OwnerOnly):
             attempt()
+    assert {tool.name for tool in TOOLS}.isdisjoint(
+        {"purge", "redact", "restore", "confirm", "sweep", "history", "revert", "trash"}
+    )
     with pytest.raises(NoteNotFound):
         purge(owner, "zzzzzz")
     assert "violet" in (vault_dir / made.path).read_text()

@@ -27,10 +27,10 @@ def test_texts_of_an_audit_give_way_to_empty_ones(eraser, state):
     audit.parent.mkdir(parents=True)
     kept = b'{"query": "tea",  "n": [1, null, true, 2.50]}\n'
     audit.write_bytes(kept + b'["likes VIOLET themes in editors, said she", {"a": "b"}]\nno json\n')
-    assert eraser.strike_audit(WORDS) == 1
+    assert eraser.strike_lines(WORDS) == 1
     assert audit.read_bytes() == kept + b'["",{"a":"b"}]\nno json\n'
     before = audit.stat()
-    assert eraser.strike_audit(WORDS) == 0
+    assert eraser.strike_lines(WORDS) == 0
     assert audit.stat() == before
 
 
@@ -38,7 +38,7 @@ def test_damaged_lines_of_an_audit_that_hold_the_words_are_left_out(eraser, stat
     audit = state / "audit" / "dev" / "2026-11.jsonl"
     audit.parent.mkdir(parents=True)
     audit.write_bytes(b'{"a": "Likes violet themes in editors."\n{}\n{"a": "Likes violet the')
-    assert eraser.strike_audit(WORDS) == 1
+    assert eraser.strike_lines(WORDS) == 1
     assert audit.read_bytes() == b"{}\n"
 
 
