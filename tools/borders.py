@@ -14,21 +14,26 @@ from ..indexer.catalog import Names, Row
 from ..indexer.graph import Way
 from ..indexer.index import Hit
 from ..indexer.view import Scope
-from ..vault import frontmatter
 from ..vault.errors import NoteNotFound
 from ..vault.markdown import Structure, parse
-from ..vault.note import read_note
+from ..vault.note import own_tags, read_note
 from ..vault.paths import fold_name
+from .enforced import Guard
 from .vault import Vault
 
 _NO_WORD = re.compile(r"[\W_]+")
 
 
 class Borders:
-    """The borders of one question. `project` None stands for all projects."""
+    """The borders of one question. `project` None stands for all projects.
+
+    Raises `RuleForbids` for a project of which a rule lets the caller recall nothing.
+    """
 
     def __init__(self, vault: Vault, project: str | None) -> None:
         self._vault, self._index, self._project = vault, vault.index, project
+        self.guard = Guard(vault)
+        self.guard.refuse_scope(project)
         self._others = frozenset[str]()
         if project is not None:
             self._others = self._index.projects() - {project}
@@ -51,10 +56,13 @@ class Borders:
         row = self._index.row(path)
         if row is None or row.muted or row.conflict_copy:
             return False
-        return row.project not in self._others
+        return row.project not in self._others and self.guard.admits_row(row)
 
     def admits(self, hit: Hit) -> bool:
         """Whether a passage may be told."""
+        return self._lies_inside(hit) and self.guard.admits(hit)
+
+    def _lies_inside(self, hit: Hit) -> bool:
         row = hit.row
         if row.muted or row.conflict_copy or row.project in self._others:
             return False
@@ -68,15 +76,9 @@ class Borders:
             return False
         if row.path not in self._tied_notes:
             try:
-                properties = read_note(self._vault.layout, row.path).properties
+                tags = own_tags(read_note(self._vault.layout, row.path))
             except NoteNotFound:
-                properties = {}
-            tags = (
-                tag
-                for key, value in properties.items()
-                if key.casefold() in ("tag", "tags")
-                for tag in frontmatter.entries(key, value)
-            )
+                tags = ()
             self._tied_notes[row.path] = self._names_another(tags)
         return self._tied_notes[row.path]
 

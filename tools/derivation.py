@@ -28,6 +28,7 @@ from ..vault.ledger import SYSTEM, Act, Ledger
 from ..vault.memory import Observation, observations, replace_observation
 from ..vault.note import Note, parse_note, read_note
 from ..vault.replay import replay
+from ..vault.thread import OVER
 from .subjects import GONE, lies_at, named, owner_only
 from .vault import Vault
 
@@ -182,9 +183,9 @@ def _changed(
 ) -> bool:
     """Whether a source reads otherwise than it did at a moment, or is in doubt or gone."""
     known = vault.store.ledger.history
-    if source.op in GONE:
-        return True
     record = known.record(source.position.hash)
+    if source.op in GONE:
+        return record is None or (record.op, record.reason) != ("delete", OVER)
     if record is not None and last is not None and record.of == last.position.hash:
         return False  # It is stale for this very observation: they rest on each other.
     versions = known.versions(source.observation)

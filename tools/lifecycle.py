@@ -26,6 +26,7 @@ from ..vault.revision import Op
 from ..vault.source import Source
 from .answers import Forgotten, Updated
 from .derivation import STALE, mark_stale
+from .enforced import Guard
 from .kinds import refuse_agents
 from .refs import resolve
 from .remember import refuse_secrets
@@ -54,12 +55,17 @@ def update_memory(vault: Vault, ref: str, observation: str, reason: str | None =
     """
     text, why = canonical(observation), _checked_reason(reason)
     refuse_secrets(text)
-    place, rows = vault.index.ask(lambda: (locate(vault, ref), vault.index.derived()))
+    place, rows, guard = vault.index.ask(
+        lambda: (locate(vault, ref), vault.index.derived(), Guard(vault))
+    )
     own = vault.caller.origin
 
     def change(source: Source, item: Observation) -> Source:
         if text == item.text:
             return source
+        guard.refuse_text(
+            text, category=place.row.category, project=place.row.project, type=item.type
+        )
         fields = {key: value for key, value in item.fields.items() if key != "origin"}
         if item.status == STALE and own != "untrusted":
             del fields["status"]  # Who states it anew has looked at what it rests on.
@@ -128,11 +134,13 @@ def locate(vault: Vault, ref: str) -> Place:
 
 
 def _rows_with(vault: Vault, observation: str) -> list[Row]:
+    guard = Guard(vault)
     return [
         row
         for row in vault.index.rows(Scope(note_class="agent-memory"))
         if any(
-            hit.passage and hit.passage.observation == observation for hit in vault.index.parts(row)
+            hit.passage and hit.passage.observation == observation and guard.admits(hit)
+            for hit in vault.index.parts(row)
         )
     ]
 

@@ -11,6 +11,7 @@ from ..vault.errors import NoteNotFound
 from ..vault.note import Note, read_note
 from ..vault.sections import find_anchor, find_block
 from .answers import Backlink, LinkOut
+from .enforced import Guard
 from .vault import Vault
 
 Missing = Literal["note", "heading", "block"]
@@ -67,4 +68,6 @@ def is_attachment(target: str) -> bool:
 def backlinks(vault: Vault, path: str) -> Iterator[Backlink]:
     """Yield the notes that link to a path, but for muted ones; inside a question only."""
     rows = filter(None, map(vault.index.row, vault.index.graph().incoming(path)))
-    return (Backlink(row.id, row.path, row.title) for row in rows if not row.muted)
+    guard = Guard(vault)
+    told = (row for row in rows if not row.muted and guard.admits_row(row))
+    return (Backlink(row.id, row.path, row.title) for row in told)

@@ -40,6 +40,7 @@ from .answers import (
     ObservationOut,
 )
 from .diff import unified
+from .enforced import Guard
 from .kinds import refuse_agents
 from .linked import backlinks, links, missing_part
 from .places import known_project, new_note, project_name
@@ -147,7 +148,7 @@ def edit_note(
     if content is None and mode != "findReplace":
         raise InvalidArgument("content", f"it is needed with mode {mode}")
     change = _change(mode, _checked_text("content", content or ""), find, section)
-    row = vault.index.ask(lambda: whole(vault, ref))
+    row, guard = vault.index.ask(lambda: (whole(vault, ref), Guard(vault)))
     with vault.store.transaction(row.path):
         before = read_note(vault.layout, row.path)
         refuse_agents(vault, before.kind)
@@ -157,6 +158,7 @@ def edit_note(
         changed = data != before.source.data
         if changed:
             _refuse_large("content", data)
+            guard.refuse_new(before, parse_note(vault.layout, row.path, data))
             act = vault.act("edit", _id_of(before, row))
             token = vault.store.write(row.path, data, expected=token, act=act)
     if changed:
@@ -320,7 +322,9 @@ def _sentence(problem: Problem) -> str:
 def _list(
     vault: Vault, scope: Scope, prefix: str, tag: str | None, limit: int, cursor: str
 ) -> NoteList:
+    guard = Guard(vault)
     rows = [row for row in vault.index.rows(scope) if _nfc(row.path).startswith(prefix)]
+    rows = [row for row in rows if guard.admits_row(row)]
     if tag:
         wanted = tag.removeprefix("#").casefold()
         rows = [row for row in rows if _has_tag(Names.parse(row.names).tags, wanted)]

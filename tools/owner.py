@@ -15,6 +15,7 @@ from . import purge as purging
 from . import revert as reverting
 from .commands import JsonOption, VaultOption, opened, write, write_json
 from .render import Piece
+from .rulebook import RuleEntry, rulebook
 from .wire import wire
 
 Ref = Annotated[
@@ -248,3 +249,27 @@ def _purged(answer: purging.Purged) -> Iterator[Piece]:
         yield f"{place.path}\n", "path"
     for path in proof.unseen:
         yield f"Could not be looked into: {path}\n", "warning"
+
+
+def rules(vault_folder: VaultOption = None, as_json: JsonOption = False) -> None:
+    """List all rules: which bind, which wait or cannot be kept, and what each has stopped."""
+    with opened(vault_folder) as vault:
+        found = rulebook(vault)
+    if as_json:
+        write_json([wire(each) for each in found])
+        return
+    write([("There are no rules.\n", "text")] if not found else [])
+    for entry in found:
+        write(_rule(entry))
+
+
+def _rule(entry: RuleEntry) -> list[Piece]:
+    kept = "  kept by the tools" if entry.enforced else ""
+    stopped = f"  stopped {entry.stopped}, the last {entry.last_moment} by {entry.last_agent} at"
+    return [
+        (f"{entry.level}: {entry.text}\n", "title"),
+        (f"  {entry.path}:{entry.line} {entry.name}", "path"),
+        (f"  {entry.state}{kept}\n", "good" if entry.state == "binds" else "warning"),
+        (f"{stopped} {entry.last_time}\n" if entry.stopped else "", "text"),
+        (f"  It cannot be kept: {entry.problem}\n" if entry.problem else "", "warning"),
+    ]

@@ -83,6 +83,7 @@ def recall(
         found = vault.index.find(query, borders.scope, HITS)
         own = thread_hits(vault, thread, query) if thread is not None else ()
         candidates = gatherer.with_own(own, gatherer.gather(found, depth))
+        borders.guard.tell("recall")
         hint = hint_of(found) or (None if candidates else NOTHING)
         return Gathered(candidates, gatherer.beyond, hint, vault.index_state())
 

@@ -8,6 +8,7 @@ from ..indexer.catalog import Row
 from ..indexer.sync import entry_of
 from ..vault.errors import InvalidArgument, NoteAmbiguous, NoteNotFound, PathRefused
 from ..vault.paths import NOTE_ENDING, contained
+from .enforced import Guard
 from .kinds import is_told
 from .vault import Vault
 
@@ -48,11 +49,17 @@ def whole(vault: Vault, ref: str) -> Row:
 
 def _find(vault: Vault, ref: str) -> Found | None:
     located, part = vault.index.resolver().locate(ref)
-    paths = tuple(path for path in located if is_told(vault, vault.index.row(path)))
+    guard = Guard(vault)
+    paths = tuple(path for path in located if _is_told(vault, guard, vault.index.row(path)))
     if len(paths) > 1:
         raise NoteAmbiguous(ref, paths)
     row = vault.index.row(paths[0]) if paths else None
     return Found(row, part) if row else None
+
+
+def _is_told(vault: Vault, guard: Guard, row: Row | None) -> bool:
+    """Whether the caller may know of a note, and read all that is in it."""
+    return row is None or (is_told(vault, row) and guard.admits_all(row))
 
 
 def _look_at_file(vault: Vault, ref: str) -> None:
@@ -72,5 +79,6 @@ def _suggestions(vault: Vault, ref: str) -> tuple[str, ...]:
     """Paths of notes with a name close to a reference; muted ones are not told of."""
     close = vault.index.resolver().suggest(ref, 2 * SUGGESTED)
     rows = (vault.index.row(path) for path in close)
-    told = (row for row in rows if row and not row.muted and is_told(vault, row))
+    guard = Guard(vault)
+    told = (row for row in rows if row and not row.muted and _is_told(vault, guard, row))
     return tuple(row.path for row in told)[:SUGGESTED]

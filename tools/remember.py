@@ -38,6 +38,7 @@ from ..vault.note import MAX_BYTES, Note, read_note
 from ..vault.paths import NOTE_ENDING
 from ..vault.source import Source
 from .answers import MemoryType, Remembered, Similar
+from .enforced import Guard
 from .places import memory_folder, new_note, project_name
 from .search import shown
 from .secrets import find_secret
@@ -65,6 +66,16 @@ class Candidate:
     fields: Mapping[str, str]
     summary: str | None
     form: str
+
+    @property
+    def tagged(self) -> str:
+        """The words with all tags, as they are going to be written."""
+        return " ".join([self.text, *(f"#{tag}" for tag in self.tags)])
+
+    @property
+    def type(self) -> str:
+        """The type of memory."""
+        return self.fields.get("type", "semantic")
 
     def is_told_by(self, known: str) -> bool:
         """Whether another text says this already: the same words, and all tags in them."""
@@ -215,11 +226,13 @@ def _look(vault: Vault, project: str | None, category: str, candidate: Candidate
     rows = [row for row in vault.index.rows(scope) if (row.project or None) == project]
     rows = [row for row in rows if not row.conflict_copy and not row.kind]
     label = check_label(category, [row.category for row in rows if not row.muted])
+    guard = Guard(vault)
+    guard.refuse_text(candidate.tagged, category=label, project=project, type=candidate.type)
     key = category_key(label)
     note = next((row for row in rows if category_key(row.category) == key), None)
     folder = memory_folder(vault.layout, project)
     path = note.path if note else f"{folder}/{file_name(label)}"
-    hits = _near(vault, scope, rows, candidate)
+    hits = [hit for hit in _near(vault, scope, rows, candidate) if guard.admits(hit)]
     doubles = (hit.row.path for hit in hits if candidate.is_told_by(shown(hit)))
     return Memory(
         folder=folder,

@@ -24,8 +24,19 @@ from ..vault.memory import (
     replace_observation,
 )
 from ..vault.note import Note, read_note
-from ..vault.rules import LEVELS, Condition, Level, Rule, new_rules_source, rules, violated, written
+from ..vault.rules import (
+    LEVELS,
+    MEMORY,
+    Condition,
+    Level,
+    Rule,
+    new_rules_source,
+    rules,
+    violated,
+    written,
+)
 from ..vault.source import Source
+from ..vault.statement import parse_statement
 from .answers import RuleAdded, RuleLine, Rules, RulesChecked, Violation
 from .kinds import asked, places, present, rows_of
 from .places import known_project, project_name
@@ -166,6 +177,10 @@ def _checked(name: str, level: Level, text: str, category: str) -> tuple[Level, 
     if level not in LEVELS:
         raise InvalidArgument("level", f"{level!r} is not one of {', '.join(LEVELS)}")
     words = " ".join(canonical(text).split())
+    if level == "must" and parse_statement(words) is not None:
+        if category_key(check_label(category, ())) != MEMORY:
+            raise InvalidArgument("category", f"a rule on the memory itself is about {MEMORY!r}")
+        return level, words, ""  # A tag behind it would be a part of what it states.
     tag = checked_tag(check_label(category, ()).replace(" ", "-"))
     return level, words, tag
 

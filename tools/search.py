@@ -13,6 +13,7 @@ from ..indexer.view import Scope
 from ..vault.categories import category_key, check_label
 from .answers import NoteClass, Origin, Passage, SearchAnswer
 from .derivation import settled
+from .enforced import Guard
 from .places import known_project
 from .vault import Vault
 from .versions import FIRST_VERSION, with_versions
@@ -50,8 +51,11 @@ def search(
 
 
 def _search(vault: Vault, query: str, scope: Scope, limit: int) -> SearchAnswer:
+    guard = Guard(vault)
+    guard.refuse_scope(scope.project, scope.category)
     # One more than is shown tells whether there are more.
-    found = vault.index.find(query, scope, limit + 1)
+    found = guard.filtered(vault.index.find(query, scope, guard.wanted(limit + 1)))
+    guard.tell("search")
     hits = found.hits[:limit]
     return SearchAnswer(
         results=tuple(_passage(hit, query) for hit in hits),

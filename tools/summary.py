@@ -29,7 +29,7 @@ def memory_summary(vault: Vault, project: str | None = None) -> MemorySummary:
 
 def _summary(vault: Vault, project: str | None) -> MemorySummary:
     borders = Borders(vault, project)
-    rows = [row for row in vault.index.rows(borders.scope) if not row.conflict_copy]
+    rows = [row for row in vault.index.rows(borders.scope) if borders.admits_note(row.path)]
     memory = [row for row in rows if row.note_class == "agent-memory" and not row.kind]
     plans = [row for row in rows if row.kind == "progress"]
     ruled = [row for row in rows if row.kind == "rules"]

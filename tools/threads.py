@@ -23,6 +23,7 @@ from ..vault.note import MAX_BYTES, Note, read_note
 from ..vault.source import Source, readable
 from ..vault.thread import (
     KINDS,
+    OVER,
     NoteKind,
     ThreadLine,
     is_over,
@@ -40,6 +41,7 @@ from .answers import (
     ThreadNoted,
     ThreadNotes,
 )
+from .enforced import Guard
 from .kinds import asked, name_key, places, present, rows_of
 from .remember import refuse_secrets
 from .search import known_origin, shown
@@ -77,6 +79,8 @@ def take_note(vault: Vault, thread: str, text: str, kind: NoteKind = "state") ->
     wanted = canonical(written(kind, canonical(text)))
     refuse_secrets(text)
     row = _row(vault, name)
+    guard = vault.index.ask(lambda: Guard(vault))
+    guard.refuse_text(text, category="", project=None, type="working")
     with vault.store.transaction(next(places(vault, "thread", None, name))):
         path, note = _target(vault, name, row)
         answer = _append(vault, name, path, note, wanted)
@@ -189,7 +193,7 @@ def _target(vault: Vault, name: str, row: Row | None) -> tuple[str, Note | None]
 
 
 def _trash(vault: Vault, note: Note) -> None:
-    act = vault.act("delete", note.id, reason="the thread is over")
+    act = vault.act("delete", note.id, reason=OVER)
     vault.store.trash(note.path, note.id, act)
 
 
@@ -272,7 +276,8 @@ def _candidate(vault: Vault, group: Sequence[ThreadLine]) -> MemoryCandidate:
     last = group[-1]
     found = vault.index.find(last.text, Scope(note_class="agent-memory", muted=False), COMPARED)
     similar = []
-    for hit in found.hits:
+    guard = Guard(vault)
+    for hit in filter(guard.admits, found.hits):
         if hit.passage is None or not hit.passage.is_observation:
             continue
         kind = compare(last.text, shown(hit), vault.index.idf).kind

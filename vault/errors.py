@@ -489,3 +489,22 @@ class NameUnknown(NotFound):
     @property
     def next_step(self) -> str:
         return f"There is: {_listing(self.known, 40)}." if self.known else "There is none at all."
+
+
+@dataclass(eq=False)
+class RuleForbids(Refused):
+    """A rule of the owner on the memory itself forbids to remember or to recall something."""
+
+    rule: str
+    statement: str
+    path: str
+    line: int
+    code = "rule_forbids"
+
+    @property
+    def sentence(self) -> str:
+        return f"The rule {self.rule!r} ({self.path}, line {self.line}) says: {self.statement}."
+
+    @property
+    def next_step(self) -> str:
+        return "Keep to it; ask the owner if it should not hold here."

@@ -212,6 +212,11 @@ def _title(own: Mapping[str, object], structure: Structure, path: str) -> str:
     return (first.text.strip() if first else "") or name
 
 
+def own_tags(note: Note) -> tuple[str, ...]:
+    """The tags in the frontmatter of a note, which are those of all that is in it."""
+    return _distinct(_entries(note.properties, "tag", "tags"))
+
+
 def _kind(own: Mapping[str, object], place: Place, source: Source, unusable: str | None) -> str:
     """What a memory note is instead of a category; looked for in broken frontmatter too."""
     if place.note_class != "agent-memory":

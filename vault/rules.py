@@ -14,11 +14,16 @@ from typing import Final, Literal, get_args
 
 from . import frontmatter
 from .categories import category_key
+from .errors import InvalidArgument
 from .memory import Observation, observations
 from .note import Note
 from .source import Source
+from .statement import parse_statement
 
 Level = Literal["must", "should", "avoid", "prefer"]
+
+MEMORY: Final = "memory"
+"""The category of rules on the memory itself, whose tags say what they are about."""
 
 LEVELS: Final[tuple[Level, ...]] = get_args(Level)
 
@@ -100,13 +105,15 @@ def _rule(note: Note, one: Observation, line: int) -> Rule | None:
     if level is None:
         return None
     statement = one.text[level.end() :]
-    text = _TAGS_AT_END.sub("", statement)
+    binding = next(known for known in LEVELS if known == level[1].lower())
+    on_memory = binding == "must" and _is_statement(statement)
+    text = statement if on_memory else _TAGS_AT_END.sub("", statement)
     return Rule(
         name=one.id,
-        level=next(known for known in LEVELS if known == level[1].lower()),
+        level=binding,
         text=text,
         statement=statement,
-        categories=one.tags,
+        categories=(MEMORY,) if on_memory else one.tags,
         conditions=conditions(text),
         origin=one.origin,
         status=one.status,
@@ -115,6 +122,13 @@ def _rule(note: Note, one: Observation, line: int) -> Rule | None:
         line=line,
         project=note.place.project,
     )
+
+
+def _is_statement(text: str) -> bool:
+    try:
+        return parse_statement(text) is not None
+    except InvalidArgument:
+        return False
 
 
 def _keys(tag: str) -> Iterator[str]:

@@ -18,6 +18,9 @@ from .source import Source
 
 NoteKind = Literal["state", "decision", "searched", "discarded", "pending"]
 
+OVER: Final = "the thread is over"
+"""The reason with which a thread's note leaves; what rests on its lines stays true then."""
+
 KINDS: Final[tuple[NoteKind, ...]] = get_args(NoteKind)
 
 

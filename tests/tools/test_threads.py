@@ -192,6 +192,15 @@ def test_candidates_come_with_their_sources_and_what_memory_has(vault):
     assert known.observation_id
 
 
+def test_what_rests_on_a_thread_stays_true_when_the_thread_is_over(vault, day):
+    source = take_note(vault, "berth-load", "Use WAL mode.", "decision").observation_id
+    remember_about_user(vault, "The cache uses WAL mode.", derived_from=[source])
+    day("2027-06-01")
+    assert len(sweep_threads(vault.with_caller(OWNER))) == 1
+    assert "WAL mode" in recall(vault, "WAL mode").context
+    assert search(vault, "WAL mode").results
+
+
 @pytest.mark.parametrize(
     ("arguments", "failure"),
     [
