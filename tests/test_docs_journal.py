@@ -115,7 +115,7 @@ def test_the_table_has_every_field():
     change = Change("m3k9f2", 2, 1, "update")
     actor = Actor("a", "b", "c", "d")
     revision = Revision(
-        "edit", "n", "p", (splice,), "t", "t", actor, "b", "o", 2, 1, (change,), "f", "why"
+        "edit", "n", "p", (splice,), "t", "t", actor, "b", "o", 2, 1, (change,), "f", "why", "k"
     )
     raw = seal(to_raw(revision, seq=1, time="2026-11-08T09:14:02.117Z", device="d", prev=""), "0")
     redacted = without(raw, {"path"})

@@ -182,6 +182,16 @@ class History:
         """
         return list(bases_first(Lineage(self._reading(lambda: self.of_note(note)))))
 
+    def keyed(self, key: str) -> Record | None:
+        """Return the record of the write that a caller made under a key, unless it was undone."""
+        found = self._reading(lambda: self._positions("key != '' AND key = ?", key))
+        return next((each for each in found if not self._is_undone(each)), None)
+
+    def _is_undone(self, record: Record) -> bool:
+        query = "note = ? AND op = 'undone'"
+        undone = self._reading(lambda: self._positions(query, record.note))
+        return record.hash in {each.of for each in undone}
+
     def record(self, hash_: str) -> Record | None:
         """Return a record by its hash. Raises JournalUnreadable."""
         found = self._reading(lambda: self._positions("hash = ?", hash_))

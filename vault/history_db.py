@@ -17,7 +17,7 @@ from .errors import JournalUnreadable
 from .journal import Journal, JournalFile, Position
 from .revision import Actor, Record
 
-SCHEMA = 1
+SCHEMA = 2
 WAIT_SECONDS = 20
 
 _TABLES = """
@@ -30,15 +30,16 @@ CREATE TABLE actor (
 CREATE TABLE record (
     number INTEGER PRIMARY KEY, hash TEXT UNIQUE, file INTEGER, offset INTEGER, length INTEGER,
     seq INTEGER, time TEXT, op TEXT, note TEXT, path TEXT, after TEXT, actor INTEGER,
-    head INTEGER);
+    head INTEGER, key TEXT);
 CREATE INDEX record_note ON record (note, head);
+CREATE INDEX record_key ON record (key) WHERE key != '';
 CREATE TABLE missing (base TEXT PRIMARY KEY) WITHOUT ROWID;
 CREATE TABLE revision (
     observation TEXT, version INTEGER, record INTEGER, parent INTEGER, op TEXT,
     PRIMARY KEY (observation, version, record)) WITHOUT ROWID;
 CREATE VIEW told AS
     SELECT record.number, device, name, offset, record.length, record.hash, seq, time, op, note,
-        path, after, head, agent, instance, session, client, origin
+        path, after, head, key, agent, instance, session, client, origin
     FROM record JOIN file ON file.number = record.file JOIN actor ON actor.number = record.actor;
 """
 # Enough for the indexes of a large journal while it is read for the first time.
@@ -191,7 +192,7 @@ class _Reader:
     def _add(self, record: Record, file: int, position: Position) -> None:
         """Put a record in; one that is there already, in its new place."""
         added = self._db.execute(
-            "INSERT OR IGNORE INTO record VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1)",
+            "INSERT OR IGNORE INTO record VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, ?)",
             (
                 record.hash,
                 file,
@@ -204,6 +205,7 @@ class _Reader:
                 record.path,
                 record.after,
                 self._actor(record.actor),
+                record.key,
             ),
         )
         if added.rowcount:

@@ -40,6 +40,12 @@ def new_block_id(taken: Container[str]) -> str:
     return block_id
 
 
+def derived_block_id(note_id: str, text: str) -> str:
+    """Return the id that a line without one would get: a function of its note and its words."""
+    name = f"{note_id}\0{text}".encode("utf-8", "surrogatepass")
+    return _spell(int.from_bytes(hashlib.sha256(name).digest()), BLOCK_ID_LENGTH)
+
+
 def derived_id(path: str) -> str:
     """Return the id of a note that has none of its own: a function of its path in NFC."""
     name = unicodedata.normalize("NFC", path).encode("utf-8", "surrogatepass")

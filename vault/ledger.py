@@ -53,6 +53,7 @@ class Act:
     observation: str | None = None
     of: str | None = None
     reason: str = ""
+    key: str = ""
 
 
 class Ledger:
@@ -114,6 +115,7 @@ class Ledger:
                 **self._touched(path, before, after, act),
                 of=act.of,
                 reason=act.reason,
+                key=act.key,
             )
         )
 

@@ -61,6 +61,7 @@ _OPTIONAL: Mapping[str, type] = {
     "parent": int,
     "changes": list,
     "of": str,
+    "key": str,
     "reason": str,
     "salt": str,
     "salts": dict,
@@ -106,7 +107,8 @@ class Revision:
     the hash of the record that led to the state before, "" when there is no such record. A
     revision whose `before` is None holds the whole text. `of` is the hash of the record that an
     `undone`, `restore` or `redact` is about. `changes` are for a revision that touches several
-    observations, as an edit by the owner may; one alone stands in `observation`.
+    observations, as an edit by the owner may; one alone stands in `observation`. `key` is made
+    of the key by which a caller would know the write again.
     """
 
     op: Op
@@ -123,6 +125,7 @@ class Revision:
     changes: tuple[Change, ...] = ()
     of: str | None = None
     reason: str = ""
+    key: str = ""
 
     @property
     def touched(self) -> tuple[Change, ...]:
@@ -208,6 +211,7 @@ def to_raw(revision: Revision, *, seq: int, time: str, device: str, prev: str) -
         "parent": revision.parent,
         "changes": [_change_to_raw(each) for each in revision.changes],
         "of": revision.of,
+        "key": revision.key,
         "base": revision.base,
         "reason": readable(revision.reason),
     }
@@ -295,6 +299,7 @@ def from_raw(raw: object) -> Record:
         parent=found.get("parent"),
         changes=tuple(map(_change, found.get("changes", ()))),
         of=found.get("of"),
+        key=found.get("key", ""),
         reason=found.get("reason", ""),
         seq=found["seq"],
         time=time,

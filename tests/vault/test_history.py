@@ -221,6 +221,19 @@ def test_what_was_undone_is_a_version_of_its_own(teller, history):
     assert history.state(NOTE).token is None
 
 
+def test_a_write_is_found_by_its_key_unless_it_was_undone(teller, history):
+    assert history.keyed("k") is None
+    teller.tell(b"a\n")
+    record = teller.tell(b"a\nb\n", op="append", key="k")
+    history.catch_up()
+    assert history.keyed("k") == record
+    assert record.key == "k"
+    assert history.keyed("") is None
+    teller.journal.append(undoing(record, teller.actor))
+    history.catch_up()
+    assert history.keyed("k") is None
+
+
 # Catching up.
 
 

@@ -3,7 +3,16 @@ import unicodedata
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
-from zibaldone.vault.ids import ALPHABET, derived_id, is_id, new_block_id, new_id
+from zibaldone.vault.ids import (
+    ALPHABET,
+    BLOCK_ID_LENGTH,
+    LETTERS,
+    derived_block_id,
+    derived_id,
+    is_id,
+    new_block_id,
+    new_id,
+)
 
 
 def test_new_ids_are_twelve_characters_and_differ():
@@ -65,3 +74,12 @@ def test_other_texts_are_not_ids():
     ]:
         assert not is_id(text)
     assert is_id("7k2m9qx4tb1c")
+
+
+@given(st.text(), st.text(alphabet=st.characters(exclude_categories=())))
+def test_a_line_without_an_id_is_called_the_same_each_time(note, text):
+    name = derived_block_id(note, text)
+    assert name == derived_block_id(note, text)
+    assert name != derived_block_id(f"{note}x", text)
+    assert len(name) == BLOCK_ID_LENGTH
+    assert name[0] in LETTERS
