@@ -84,6 +84,27 @@ def duplicates(repository: Path) -> dict[str, dict[str, int]]:
     return {label: {kind: taken[label][kind] for kind in KINDS} for label in KINDS}
 
 
+def verdicts_table(taken: Mapping[str, Mapping[str, int]]) -> str:
+    """Return what the write gate does for each label of `duplicates`, and how often it is right.
+
+    `skipped` should be all of the same and nothing else; `needs_verdict` the reworded and the
+    contradicting ones, and few of the related; the rest is written in silence.
+    """
+    heads = ("label", "skipped", "needs_verdict", "silence", "right")
+    right = {"same": "skipped", "reworded": "needs_verdict", "contradicting": "needs_verdict"}
+    rows = []
+    for label in KINDS:
+        kinds = taken[label]
+        done = {
+            "skipped": kinds["same"],
+            "needs_verdict": kinds["reworded"] + kinds["contradicting"],
+            "silence": kinds["related"] + kinds["unrelated"],
+        }
+        share = done[right.get(label, "silence")] / (sum(done.values()) or 1)
+        rows.append((label, *map(str, done.values()), f"{share:.3f}"))
+    return columns([heads, *rows])
+
+
 def found_table(found: Mapping[str, Mapping[str, Sequence[float]]]) -> str:
     """Return the shares of `known_items` as a table."""
     heads = ("found", *(f"@{rank}" for rank in RANKS), *(f"FTS5 @{rank}" for rank in RANKS))

@@ -144,6 +144,7 @@ def _report(
         print(f"Known items, {count:,} notes\n{known}\n")
     print(f"Recall on sample-vault: {json.dumps(found['recall on sample-vault'])}\n")
     print(f"Duplicates\n{quality.pairs_table(found['duplicates'])}\n")
+    print(f"The write gate\n{quality.verdicts_table(found['duplicates'])}\n")
     for failure in found["failures"]:
         print(f"WRONG: {failure}")
     for row in missed(rows):
