@@ -197,6 +197,8 @@ EXAMPLES: Final[Mapping[str, tuple[dict[str, Any], object]]] = {
                     text="Deploys happen on Tuesdays; see [[Release plan]].",
                     score=1.0,
                     kind="same",
+                    version=1,
+                    origin="agent",
                 ),
             ),
         ),

@@ -33,7 +33,10 @@ class IndexState:
 
 @dataclass(frozen=True, slots=True)
 class Similar:
-    """A memory that says nearly the same, or the opposite, with its score from 0 to 1."""
+    """A memory that says nearly the same, or the opposite, with its score from 0 to 1.
+
+    `observation_id` is missing for a line that the owner added by hand and nobody has named yet.
+    """
 
     note_id: str
     observation_id: str | None
@@ -41,22 +44,30 @@ class Similar:
     text: str
     score: float
     kind: Literal["same", "reworded", "contradicting", "related"]
+    version: int
+    origin: Origin
     muted: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Remembered:
-    """The answer of `remember_about_user` and `remember_about_project`."""
+    """The answer of `remember_about_user` and `remember_about_project`.
 
-    outcome: Literal["created", "appended", "skipped"]
-    note_id: str
-    observation_id: str
-    version: int
-    version_token: str
+    With `needs_verdict` nothing was written: `receipt` goes back with a verdict on `similar`, and
+    there is no observation yet, nor a note if the category is new. With `pending` the fact waits
+    for the owner's review, and nothing finds it before that.
+    """
+
+    outcome: Literal["created", "appended", "skipped", "needs_verdict", "pending"]
     path: str
     category: str
     summary_updated: bool
     similar: tuple[Similar, ...] = ()
+    note_id: str | None = None
+    observation_id: str | None = None
+    version: int | None = None
+    version_token: str | None = None
+    receipt: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -129,6 +129,7 @@ def _parameter(argument: Argument, *, subject: bool) -> inspect.Parameter:
     types: dict[str, Any] = {
         "string": str,
         "integer": int,
+        "boolean": bool,
         "array": list[str],
         "object": list[str],
     }
@@ -137,7 +138,7 @@ def _parameter(argument: Argument, *, subject: bool) -> inspect.Parameter:
     if subject:
         info = typer.Argument(metavar=argument.name.upper(), help=text, show_default=False)
     else:
-        metavar = "N" if argument.kind == "integer" else "TEXT"
+        metavar = {"integer": "N", "boolean": None}.get(argument.kind, "TEXT")
         info = typer.Option(*option_names(argument), metavar=metavar, help=text, show_default=False)
     if argument.required:
         return _keyword(argument.name, Annotated[kind, info], inspect.Parameter.empty)

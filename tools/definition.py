@@ -62,6 +62,29 @@ _MEMORY_ARGUMENTS = (
     Argument("tags", "array", "Tags for this fact, with or without the leading #.", ()),
     Argument("derived_from", "array", "Ids of the observations that this one rests on.", ()),
     Argument("expires", "string", "The last day on which it is recalled, as YYYY-MM-DD.", None),
+    Argument(
+        "untrusted",
+        "boolean",
+        "True when the fact comes from a source that could deceive, such as a web page or a mail: "
+        "it then waits until the user has accepted it.",
+        False,
+    ),
+    Argument(
+        "idempotency_key",
+        "string",
+        "A name for this one call that you make up. When you do not know whether a call arrived, "
+        "repeat it with the same key: the fact is written once.",
+        None,
+    ),
+    Argument("receipt", "string", "After needs_verdict: the receipt of that answer.", None),
+    Argument(
+        "verdict",
+        "string",
+        "After needs_verdict, or after a search that showed what is similar: new (it is another "
+        "fact), same (it is known), or supersedes:ID (it replaces the memory with that "
+        "observationId).",
+        None,
+    ),
 )
 
 _REF = Argument(
@@ -80,9 +103,13 @@ _REASON = Argument("reason", "string", "Why, in a few words, for the user to rea
 
 _REMEMBER = (
     "Search before you write. An equal fact that is there already is not written again (outcome "
-    "skipped); near ones are listed in similar: correct those with update_memory instead of "
-    "adding a second version. Refused: secrets such as keys and passwords, blank text, more than "
-    "4 KB, and labels that are paths."
+    "skipped). When something close to it, or against it, is remembered, nothing is written yet "
+    "(outcome needs_verdict): read the memories in similar, decide, and call again with the same "
+    "arguments, the receipt, and a verdict: new if both facts are true side by side, same if it "
+    "is known already, supersedes:ID if yours replaces that memory, for instance because it "
+    "changed. If you cannot tell, ask the user. With outcome pending the fact waits for the "
+    "user's review. Refused: secrets such as keys and passwords, blank text, more than 4 KB, and "
+    "labels that are paths."
 )
 
 _PROJECT = Argument("project", "string", "The project: the name of its folder in the vault.")

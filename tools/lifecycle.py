@@ -29,9 +29,10 @@ from .derivation import STALE, mark_stale
 from .enforced import Guard
 from .kinds import refuse_agents
 from .refs import resolve
-from .remember import refuse_secrets
+from .secrets import refuse_secrets
 from .vault import Vault
 from .versions import versions
+from .waiting import is_hidden
 
 REASON_LENGTH = 500
 
@@ -161,7 +162,7 @@ def _changed(
         refuse_agents(vault, note.kind)
         known = (item for item in observations(note) if item.id == place.observation)
         item = next(known, None) if place.observation else None
-        if item is None:
+        if item is None or is_hidden(vault, item):
             raise NoteNotFound(f"{path}#^{place.observation}")
         _refuse_superseded(vault, place, note)
         try:

@@ -41,14 +41,15 @@ from .answers import (
 )
 from .diff import unified
 from .enforced import Guard
+from .form import checked_tag
 from .kinds import refuse_agents
 from .linked import backlinks, links, missing_part
 from .places import known_project, new_note, project_name
 from .refs import resolve, whole
-from .remember import checked_tag
 from .search import date_of, known_origin
 from .vault import Vault
 from .versions import FIRST_VERSION, versions
+from .waiting import as_told, changed_around
 
 __all__ = [
     "create_note",
@@ -153,7 +154,7 @@ def edit_note(
         before = read_note(vault.layout, row.path)
         refuse_agents(vault, before.kind)
         _refuse_unusable(before, version_token)
-        after = change(before.source, row.path)
+        after, *texts = changed_around(vault, before, change)
         data, token = after.data, before.source.token
         changed = data != before.source.data
         if changed:
@@ -168,7 +169,7 @@ def edit_note(
         note_id=_id_of(before, row),
         path=row.path,
         version_token=token,
-        diff=unified(before.source.text, after.text) if changed else None,
+        diff=unified(*texts) if changed else None,
     )
 
 
@@ -210,7 +211,8 @@ def _id_of(note: Note, row: Row) -> str:
 
 def _get(vault: Vault, ref: str) -> NoteAnswer:
     found = resolve(vault, ref)
-    row, note = found.row, read_note(vault.layout, found.row.path)
+    row, file = found.row, read_note(vault.layout, found.row.path)
+    note = as_told(vault, file)
     start, end = _span(note, found.part)
     content = readable(note.source.text[start:end])
     is_memory = note.place.note_class == "agent-memory"
@@ -228,7 +230,7 @@ def _get(vault: Vault, ref: str) -> NoteAnswer:
         outline=_listed("outline", _outline(note), more),
         links=_links(vault, note, more),
         backlinks=_listed("backlinks", backlinks(vault, row.path), more),
-        version_token=note.source.token,
+        version_token=file.source.token,
         modified_at=date_of(row.mtime_ns),
         observations=_listed("observations", _observations(note, start, end), more)
         if is_memory

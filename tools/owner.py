@@ -1,10 +1,10 @@
-"""The owner's commands that agents have no tools for: histories, restoring, reverting, purging."""
+"""The owner's commands that agents have no tools for: history, restore, trash, review, purge, …"""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from typing import Annotated, Final
+from typing import Annotated, Final, Literal
 
 import typer
 
@@ -13,6 +13,7 @@ from . import derivation, retention, verification
 from . import history as journal
 from . import purge as purging
 from . import revert as reverting
+from . import review as reviewing
 from .commands import JsonOption, VaultOption, opened, write, write_json
 from .render import Piece
 from .rulebook import RuleEntry, rulebook
@@ -273,3 +274,51 @@ def _rule(entry: RuleEntry) -> list[Piece]:
         (f"{stopped} {entry.last_time}\n" if entry.stopped else "", "text"),
         (f"  It cannot be kept: {entry.problem}\n" if entry.problem else "", "warning"),
     ]
+
+
+def review(
+    decision: Annotated[
+        Literal["accept", "reject"] | None, typer.Argument(help="Without one, the queue is listed.")
+    ] = None,
+    ticket: Annotated[str | None, typer.Argument(help="That of the line, from the list.")] = None,
+    reason: Annotated[str | None, typer.Option("--reason", help="Why it is rejected.")] = None,
+    vault_folder: VaultOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List what agents proposed and you have not accepted yet; accept or reject one line of it."""
+    if decision is None:
+        _list_queue(vault_folder, as_json=as_json)
+        return
+    if ticket is None:
+        raise InvalidArgument("TICKET", f"{decision} needs the ticket that `zib review` shows")
+    with opened(vault_folder) as vault:
+        if decision == "accept":
+            answer = reviewing.accept(vault, ticket)
+        else:
+            answer = reviewing.reject(vault, ticket, reason)
+    if as_json:
+        write_json(wire(answer))
+        return
+    block = f"#^{answer.observation_id}" if answer.observation_id else ""
+    write([(f"{answer.outcome.capitalize()}: ", "good"), (f"{answer.text}  ", "text")])
+    write([(f"{answer.path}{block}\n", "path")])
+
+
+def _list_queue(vault_folder: str | None, *, as_json: bool) -> None:
+    with opened(vault_folder) as vault:
+        found = reviewing.queue(vault)
+    if as_json:
+        write_json([wire(each) for each in found])
+        return
+    write([("Nothing waits for review.\n", "text")] if not found else [])
+    for each in found:
+        client = " ".join(filter(None, [each.agent, each.client_version, each.instance]))
+        write(
+            [
+                (f"{each.ticket}  ", "title"),
+                (f"{each.path}", "path"),
+                (f"  {each.time or 'when is not known'}  by {client or 'unknown'}", "faint"),
+                (f" ({each.origin})\n", "faint"),
+                (f"{each.line}\n", "text"),
+            ]
+        )

@@ -21,7 +21,7 @@ from ..vault.plan import DASH, Step, StepState
 from .answers import Plan, PlanOutcome, PlanStep, Progress, ResumePoint, StepChanged
 from .kinds import asked, name_key, places, present, rows_of
 from .places import known_project, project_name
-from .remember import refuse_secrets
+from .secrets import refuse_secrets
 from .vault import Vault
 
 NAME_LENGTH, REMARK_LENGTH = 200, 1000

@@ -94,7 +94,9 @@ def recall(
     if not bundle.packed:
         bundle, text = _pointer(budget_tokens, share, counter, gathered.candidates)
     answer = _answer(gathered, bundle, text, budget_tokens, counter)
-    return replace(answer, sources=with_versions(vault, answer.sources))
+    sources = with_versions(vault, answer.sources)
+    vault.shown.note(vault.caller, sources)
+    return replace(answer, sources=sources)
 
 
 def _within(budget: int, packer: Packer, counter: TokenCounter) -> tuple[Bundle, str]:

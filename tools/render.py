@@ -81,11 +81,19 @@ def _remembered(answer: Remembered) -> Iterator[Piece]:
         "created": ("Remembered, in a new note: ", "good"),
         "appended": ("Remembered: ", "good"),
         "skipped": ("Already known, nothing written: ", "warning"),
+        "needs_verdict": ("Nothing written yet; judge what is similar: ", "warning"),
+        "pending": ("Waits for the owner's review: ", "warning"),
     }
     yield said[answer.outcome]  # type: ignore[misc]
-    yield f"{answer.path}#^{answer.observation_id}\n", "path"
+    block = f"#^{answer.observation_id}" if answer.observation_id else ""
+    yield f"{answer.path}{block}\n", "path"
+    version = answer.version if answer.version and answer.version > 1 else None
     yield from _ids(
-        category=answer.category, noteId=answer.note_id, versionToken=answer.version_token
+        category=answer.category,
+        noteId=answer.note_id,
+        version=f"{version}" if version else None,
+        versionToken=answer.version_token,
+        receipt=answer.receipt,
     )
     if answer.summary_updated:
         yield "The summary of the category was updated.\n", "text"
@@ -94,6 +102,12 @@ def _remembered(answer: Remembered) -> Iterator[Piece]:
         yield f"{near.kind.capitalize()} ({near.score:.2f}): ", "warning"
         yield f"{near.text} ", "text"
         yield f"{place}\n", "path"
+    if answer.outcome == "needs_verdict":
+        yield (
+            "Call again with the same arguments, this receipt, and a verdict: new, same or "
+            "supersedes:<id>.\n",
+            "text",
+        )
 
 
 @pieces.register

@@ -38,9 +38,10 @@ from ..vault.rules import (
 from ..vault.source import Source
 from ..vault.statement import parse_statement
 from .answers import RuleAdded, RuleLine, Rules, RulesChecked, Violation
+from .form import checked_tag
 from .kinds import asked, places, present, rows_of
 from .places import known_project, project_name
-from .remember import checked_tag, refuse_secrets
+from .secrets import refuse_secrets
 from .vault import Vault
 
 NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")

@@ -47,7 +47,9 @@ def search(
         category=None if category is None else category_key(check_label(category, ())),
     )
     answer = settled(vault, lambda: _search(vault, query, scope, limit))
-    return replace(answer, results=with_versions(vault, answer.results))
+    results = with_versions(vault, answer.results)
+    vault.shown.note(vault.caller, results)
+    return replace(answer, results=results)
 
 
 def _search(vault: Vault, query: str, scope: Scope, limit: int) -> SearchAnswer:

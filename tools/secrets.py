@@ -21,6 +21,7 @@ from functools import cache
 from itertools import pairwise
 
 from ..indexer.analysis import STOP_WORDS
+from ..vault.errors import SecretRefused
 
 Analyse = Callable[[str], Iterable[str]]
 
@@ -120,6 +121,13 @@ _FORMATS = tuple(
 )
 _PLACE_OF_PASSWORD = re.compile(r"^[$%<{\[]|^(?:x+|\*+|\.+|password)$", re.IGNORECASE)
 _ADDRESS = re.compile(r"[A-Za-z][\w+.-]{1,20}://[^\s/:@?#]{0,80}:(?P<value>[^\s/@]{1,200})@")
+
+
+def refuse_secrets(*texts: str) -> None:
+    """Raise `SecretRefused` when one of these texts holds a secret."""
+    for text in texts:
+        if kind := find_secret(text):
+            raise SecretRefused(kind)
 
 
 def _known_format(text: str) -> str | None:

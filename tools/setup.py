@@ -20,7 +20,8 @@ SETTINGS = """\
 # Folders and files that are not notes, as patterns: ["templates", "archive/*"]
 #ignore = []
 
-# When a new memory waits for a verdict of the agent: "similar", "always" or "off" (no effect yet).
+# When a new memory waits for a verdict of its agent: if there is something "similar", "always",
+# or never ("off").
 #write_gate = "similar"
 
 # How a running server hears of changes on disk: "native", "polling" (network disks) or "off".
@@ -31,6 +32,11 @@ SETTINGS = """\
 
 # Days for which the short-term notes of a thread are kept after the last of them.
 #thread_days = 14
+
+# How far a client is trusted: as an "agent"; "untrusted", so that you review what it remembers; or
+# "read-only". The name is what it says of itself; "*" stands for all others. These come last.
+#[clients."name of a client"]
+#trust = "agent"
 """
 
 

@@ -8,6 +8,7 @@ lowers the origin and never raises it.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Final
 
 from ..vault.ids import new_id
@@ -33,10 +34,16 @@ AGENT_SHELLS: Final[Mapping[str, str]] = {
 
 def caller_of(environment: Mapping[str, str]) -> Caller:
     """Return who is asking, as far as the environment tells."""
-    session, instance = new_id(), environment.get(INSTANCE_VARIABLE, "")
+    owner = Caller(
+        agent="owner",
+        instance=environment.get(INSTANCE_VARIABLE, ""),
+        session=new_id(),
+        origin="owner",
+        passing=True,
+    )
     if name := environment.get(AGENT_VARIABLE):
-        return Caller(agent=name, instance=instance, session=session, origin="agent")
+        return replace(owner, agent=name, origin="agent")
     for variable, name in AGENT_SHELLS.items():
         if value := environment.get(variable):
-            return Caller(agent=name or value, instance=instance, session=session, origin="agent")
-    return Caller(agent="owner", instance=instance, session=session, origin="owner")
+            return replace(owner, agent=name or value, origin="agent")
+    return owner

@@ -43,8 +43,8 @@ from .answers import (
 )
 from .enforced import Guard
 from .kinds import asked, name_key, places, present, rows_of
-from .remember import refuse_secrets
 from .search import known_origin, shown
+from .secrets import refuse_secrets
 from .similarity import compare
 from .vault import Vault
 

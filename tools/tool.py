@@ -18,7 +18,7 @@ from .wire import Json, camel, output_schema
 if TYPE_CHECKING:
     from .vault import Vault
 
-Kind = Literal["string", "integer", "array", "object"]
+Kind = Literal["string", "integer", "boolean", "array", "object"]
 
 REQUIRED: Final = object()
 """The default of an argument that has none."""
@@ -26,6 +26,7 @@ REQUIRED: Final = object()
 _SHOULD_BE: Mapping[Kind, str] = {
     "string": "must be text",
     "integer": "must be a whole number",
+    "boolean": "must be true or false",
     "array": "must be a list of texts",
     "object": "must be an object of names with values",
 }
@@ -62,6 +63,8 @@ class Argument:
             return self._texts(value)
         if self.kind == "object":
             return self._named(value)
+        if self.kind == "boolean":
+            return self._truth(value)
         if not isinstance(value, str):
             raise InvalidArgument(self.wire, _SHOULD_BE["string"])
         if self.choices and value not in self.choices:
@@ -81,9 +84,14 @@ class Argument:
             schema["minimum"] = self.minimum
         if self.maximum is not None:
             schema["maximum"] = self.maximum
-        if not self.required and self.default not in (None, "", ()):
+        if not self.required and self.default not in (None, "", (), False):
             schema["default"] = self.default
         return schema
+
+    def _truth(self, value: object) -> bool:
+        if not isinstance(value, bool):
+            raise InvalidArgument(self.wire, _SHOULD_BE["boolean"])
+        return value
 
     def _integer(self, value: object) -> int:
         if isinstance(value, float) and value.is_integer():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 
@@ -15,21 +14,11 @@ from ..vault.note import read_note
 from ..vault.revision import Actor, Op
 from ..vault.settings import Settings
 from ..vault.store import Store
-from .answers import IndexState, Origin
+from .answers import IndexState
+from .shown import Shown
+from .trust import OWNER, Caller, as_trusted, refuse_act
 
-
-@dataclass(frozen=True, slots=True)
-class Caller:
-    """Who calls a tool. The door sets it; no argument can."""
-
-    agent: str = "unknown"
-    instance: str = ""
-    session: str = ""
-    client_version: str = ""
-    origin: Origin = "agent"
-
-
-OWNER = Caller(agent="owner", origin="owner")
+__all__ = ["OWNER", "Caller", "Vault"]
 
 
 class Vault:
@@ -39,8 +28,20 @@ class Vault:
     ...     remember_about_user(vault, "Prefers short reports.", category="preferences")
     """
 
-    def __init__(self, layout: Layout, store: Store, index: Index, caller: Caller) -> None:
-        self.layout, self.store, self.index, self.caller = layout, store, index, caller
+    def __init__(
+        self,
+        layout: Layout,
+        store: Store,
+        index: Index,
+        caller: Caller,
+        *,
+        shown: Shown | None = None,
+        key: str = "",
+    ) -> None:
+        self.layout, self.store, self.index = layout, store, index
+        self.caller = as_trusted(caller, layout.settings)
+        self.shown = shown or Shown()
+        self.key = key
         self._keeper: Keeper | None = None
 
     @classmethod
@@ -67,15 +68,32 @@ class Vault:
 
     def with_caller(self, caller: Caller) -> Vault:
         """The same vault, asked by someone else. Only the first one is to be closed."""
-        return Vault(self.layout, self.store, self.index, caller)
+        return Vault(self.layout, self.store, self.index, caller, shown=self.shown)
 
-    def act(self, op: Op, note: str, observation: str | None = None, **more: str | None) -> Act:
-        """What the caller does, for the journal; `more` are `of` and `reason`."""
+    def with_key(self, key: str) -> Vault:
+        """The same vault and caller, whose writes go into the journal under a key."""
+        return Vault(self.layout, self.store, self.index, self.caller, shown=self.shown, key=key)
+
+    def act(
+        self,
+        op: Op,
+        note: str,
+        observation: str | None = None,
+        *,
+        quiet: bool = False,
+        **more: str | None,
+    ) -> Act:
+        """What the caller does, for the journal; `more` are `of` and `reason`.
+
+        `quiet` is what shows no words of the caller to any agent: a fact that waits for review,
+        or an id for a line that is there. Raises `ClientReadOnly` and `ClientUntrusted`.
+        """
         caller = self.caller
+        refuse_act(caller, self.settings, quiet=quiet)
         actor = Actor(
             caller.agent, caller.instance, caller.session, caller.client_version, caller.origin
         )
-        return Act(op, note, actor, observation, more.get("of"), more.get("reason") or "")
+        return Act(op, note, actor, observation, more.get("of"), more.get("reason") or "", self.key)
 
     def index_state(self) -> IndexState:
         """How far the index is; only inside a question."""

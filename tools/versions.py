@@ -11,13 +11,13 @@ from dataclasses import replace
 from typing import Final, TypeVar
 
 from ..vault.errors import StorageFailure
-from .answers import Passage, Remembered, Source
+from .answers import Passage, Similar, Source
 from .vault import Vault
 
 FIRST_VERSION: Final = 1
 """The version of an observation that nobody has replaced yet."""
 
-_Shown = TypeVar("_Shown", Passage, Source, Remembered)
+_Shown = TypeVar("_Shown", Passage, Source, Similar)
 _log = logging.getLogger(__name__)
 
 

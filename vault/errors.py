@@ -458,6 +458,70 @@ class PurgeIncomplete(StorageFailure):
 
 
 @dataclass(eq=False)
+class ClientReadOnly(Refused):
+    """A client that the settings let only read asked for a change."""
+
+    client: str
+    code = "client_read_only"
+
+    @property
+    def sentence(self) -> str:
+        return f"The settings of this vault let {self.client!r} read and not write."
+
+    @property
+    def next_step(self) -> str:
+        return "Tell the owner what should be written; zibaldone.toml says who may."
+
+
+@dataclass(eq=False)
+class ClientUntrusted(Refused):
+    """A client whose words the owner reviews asked for more than to propose a memory."""
+
+    client: str
+    code = "client_untrusted"
+
+    @property
+    def sentence(self) -> str:
+        return f"{self.client!r} may propose memories here and change nothing that is there."
+
+    @property
+    def next_step(self) -> str:
+        return "Propose the fact with a `remember` tool; the owner reviews it."
+
+
+@dataclass(eq=False)
+class ReceiptRefused(Conflicting):
+    """A verdict came with a receipt that does not hold for it, or no longer."""
+
+    reason: str
+    code = "receipt_refused"
+
+    @property
+    def sentence(self) -> str:
+        return f"Nothing was written, for the receipt does not hold: {self.reason}."
+
+    @property
+    def next_step(self) -> str:
+        return "Call again without receipt and verdict, and judge what the answer shows."
+
+
+@dataclass(eq=False)
+class ProposalChanged(Conflicting):
+    """No line that waits for review is the one that was shown with this ticket."""
+
+    ticket: str
+    code = "proposal_changed"
+
+    @property
+    def sentence(self) -> str:
+        return f"Nothing that waits for review is as it was shown with ticket {self.ticket!r}."
+
+    @property
+    def next_step(self) -> str:
+        return "Read the queue again with `zib review`, and decide by what it shows now."
+
+
+@dataclass(eq=False)
 class OwnerOnly(Refused):
     """An agent asked for what only the vault's owner may do."""
 

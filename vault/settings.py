@@ -15,7 +15,7 @@ import re
 import tomllib
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, TypeVar, get_args
 
@@ -31,6 +31,10 @@ CACHE_VARIABLE = "ZIBALDONE_CACHE_DIR"
 
 WriteGate = Literal["similar", "always", "off"]
 Watch = Literal["native", "polling", "off"]
+Trust = Literal["agent", "untrusted", "read-only"]
+ANY_CLIENT = "*"
+"""The name that stands for every client that is not named."""
+
 _Choice = TypeVar("_Choice", bound=str)
 
 POLL_SECONDS = (0.05, 3600)
@@ -41,6 +45,14 @@ _NOT_SLUG = re.compile(r"[^a-z0-9]+")
 
 
 @dataclass(frozen=True, slots=True)
+class Client:
+    """What the owner thinks of one client. Without a `write_gate` that of the vault holds."""
+
+    trust: Trust = "agent"
+    write_gate: WriteGate | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """What the owner may choose.
 
@@ -48,7 +60,8 @@ class Settings:
     relative paths and for names of folders. `write_gate` says when a write by an agent waits
     for a verdict: on similar memories, always or never. `watch` says how a long-lived process
     hears of changes, and `poll_seconds` how often a polling one looks. `thread_days` is how long
-    a thread of short-term notes is kept after the last of them.
+    a thread of short-term notes is kept after the last of them. `clients` has what is set for
+    single clients, by `client_key`.
     """
 
     memory_folder: str = "agent-memory"
@@ -58,6 +71,16 @@ class Settings:
     watch: Watch = "native"
     poll_seconds: float = 1.0
     thread_days: int = 14
+    clients: Mapping[str, Client] = field(default_factory=dict, hash=False)
+
+    def client(self, name: str) -> Client:
+        """What is set for a client of this name, else for any."""
+        return self.clients.get(client_key(name)) or self.clients.get(ANY_CLIENT) or Client()
+
+
+def client_key(name: str) -> str:
+    """What the spellings of a client's name have in common: case and Unicode form do not count."""
+    return unicodedata.normalize("NFC", " ".join(name.split())).casefold()
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,12 +93,30 @@ class _Reader:
     def invalid(self, problem: str) -> SettingsInvalid:
         return SettingsInvalid(self.path, problem)
 
-    def check_keys(self) -> None:
-        known = [field.name for field in dataclasses.fields(Settings)]
+    def check_keys(self, shape: type) -> None:
+        known = [each.name for each in dataclasses.fields(shape)]
         for key in self.table:
             if key not in known:
                 near = difflib.get_close_matches(key.lower(), known, n=1, cutoff=0.0)[0]
                 raise self.invalid(f"there is no setting {key!r}; the nearest is {near!r}")
+
+    def clients(self, key: str) -> dict[str, Client]:
+        tables = self.table.get(key, {})
+        if not isinstance(tables, dict):
+            raise self.invalid(f'{key} has to be tables, each headed [{key}."name"]')
+        found: dict[str, Client] = {}
+        for name, table in tables.items():
+            if not isinstance(table, dict) or not client_key(name) or client_key(name) in found:
+                raise self.invalid(f"{key} has to hold one table for each name, and not {name!r}")
+            found[client_key(name)] = _Reader(table, self.path).client()
+        return found
+
+    def client(self) -> Client:
+        self.check_keys(Client)
+        trust = self.choice("trust", "agent", get_args(Trust))
+        if "write_gate" not in self.table:
+            return Client(trust)
+        return Client(trust, self.choice("write_gate", "similar", get_args(WriteGate)))
 
     def folder(self, key: str, default: str) -> str:
         value = self.table.get(key, default)
@@ -132,7 +173,7 @@ def parse_settings(table: Mapping[str, object], path: str) -> Settings:
     Raises SettingsInvalid for an unknown key, a wrong type and a folder name that is unsafe.
     """
     reader = _Reader(table, path)
-    reader.check_keys()
+    reader.check_keys(Settings)
     default = Settings()
     settings = Settings(
         memory_folder=reader.folder("memory_folder", default.memory_folder),
@@ -142,6 +183,7 @@ def parse_settings(table: Mapping[str, object], path: str) -> Settings:
         watch=reader.choice("watch", default.watch, get_args(Watch)),
         poll_seconds=reader.seconds("poll_seconds", default.poll_seconds),
         thread_days=reader.days("thread_days", default.thread_days),
+        clients=reader.clients("clients"),
     )
     if fold_name(settings.memory_folder) == fold_name(settings.projects_folder):
         raise reader.invalid("memory_folder and projects_folder have to differ")

@@ -41,6 +41,8 @@ from .settings import CACHE_VARIABLE
 from .source import token_of
 
 TEMPORARY_ENDING = ".zib-tmp"
+KEY_FILE = "receipts.key"
+KEY_BYTES = 32
 STALE_SECONDS = 3600
 UPDATE_ATTEMPTS = 5
 
@@ -533,3 +535,32 @@ def make_cache(layout: Layout, *parts: str) -> Path:
     if inside:
         raise SettingsInvalid(CACHE_VARIABLE, f"the cache would lie in the vault, at {folder}")
     return folder
+
+
+def signing_key(layout: Layout) -> bytes:
+    """Return the key with which receipts of a vault are signed: made once, kept in its cache.
+
+    Raises StorageFailed when it can be neither read nor made.
+    """
+    path = make_cache(layout) / KEY_FILE
+    try:
+        if not path.exists():
+            _make_key(path)
+        key = path.read_bytes()
+    except OSError as error:
+        raise StorageFailed(str(path), _reason(error)) from error
+    if len(key) != KEY_BYTES:
+        raise StorageFailed(str(path), "it is no key; remove it, and a new one is made")
+    return key
+
+
+def _make_key(path: Path) -> None:
+    """Make a key in one step, unless another process is quicker."""
+    temporary = path.with_name(f".{os.getpid()}-{secrets.token_hex(6)}{TEMPORARY_ENDING}")
+    try:
+        with os.fdopen(os.open(temporary, _CREATE, 0o600), "wb") as file:
+            file.write(secrets.token_bytes(KEY_BYTES))
+        with contextlib.suppress(FileExistsError):
+            os.link(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)

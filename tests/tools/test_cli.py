@@ -345,10 +345,12 @@ def test_init_of_no_folder(tmp_path, zib) -> None:
 
 
 def test_every_setting_is_in_the_template_with_its_default() -> None:
-    shown = "\n".join(line.lstrip("#") for line in SETTINGS.splitlines() if line.startswith("#m")
+    own = SETTINGS.partition("#[clients")[0]
+    shown = "\n".join(line.lstrip("#") for line in own.splitlines() if line.startswith("#m")
                       or line[:2] in ("#p", "#i", "#w", "#t"))  # fmt: skip
     table = tomllib.loads(shown)
-    assert set(table) == {field.name for field in dataclasses.fields(Settings)}
+    assert {*table, "clients"} == {field.name for field in dataclasses.fields(Settings)}
+    assert '#[clients."name of a client"]' in SETTINGS
     assert parse_settings(table, "zibaldone.toml") == Settings()
 
 

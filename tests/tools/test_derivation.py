@@ -12,7 +12,7 @@ from zibaldone.tools.remember import remember_about_user
 from zibaldone.tools.revert import revert
 from zibaldone.tools.search import search
 from zibaldone.tools.vault import Caller, Vault
-from zibaldone.vault.errors import InvalidArgument, NoteNotFound, OwnerOnly
+from zibaldone.vault.errors import ClientUntrusted, InvalidArgument, NoteNotFound, OwnerOnly
 
 PLANNER = Caller("planner", "i1", "s1", "1.0", "agent")
 
@@ -136,7 +136,8 @@ def test_an_agent_that_states_it_anew_has_confirmed_it(owner, planner, chain):
     assert pegs in recalled(planner)
     update_memory(planner, wood, "Nobody knows.")
     untrusted = owner.with_caller(Caller("web", origin="untrusted"))
-    update_memory(untrusted, f"pegs#^{pegs}", "Pegs should be of plastic.")
+    with pytest.raises(ClientUntrusted):
+        update_memory(untrusted, f"pegs#^{pegs}", "Pegs should be of plastic.")
     assert status(owner, "pegs") == ["stale"]
 
 

@@ -81,9 +81,9 @@ def test_an_update_keeps_the_fields_but_the_words_become_the_callers(vault, vaul
         .read_text()
         .endswith("- Owns two boats. [type:: episodic] [expires:: 2099-01-31] ^m3k9f2\n")
     )
-    untrusted = vault.with_caller(Caller("web", origin="untrusted"))
-    update_memory(untrusted, "m3k9f2", "Owns three boats.")
-    assert get_note(vault, "things").observations[0].origin == "untrusted"
+    owner = vault.with_caller(Caller("owner", origin="owner"))
+    update_memory(owner, "m3k9f2", "Owns three boats.")
+    assert get_note(vault, "things").observations[0].origin == "owner"
 
 
 def test_equal_words_change_nothing(vault):

@@ -30,6 +30,9 @@ from zibaldone.vault.memory import canonical
 
 FOOD = "---\ncategory: Food\n---\n# Food\n"
 
+# For tests of many memories that differ in a word; the gate has tests of its own.
+NO_GATE = {"zibaldone.toml": 'write_gate = "off"\n'}
+
 
 def bullets(text):
     return re.findall(r"^[-*+] .*", text, re.MULTILINE)
@@ -67,7 +70,7 @@ def test_a_fact_without_a_word_to_look_for_is_recognised_as_well(opened, text):
 
 
 def test_a_tag_in_the_text_is_a_part_of_what_it_says(opened, on_disk):
-    vault = opened()
+    vault = opened(NO_GATE)
     remember_about_user(vault, "Likes #tea", "food")
     assert remember_about_user(vault, "Likes #coffee", "food").outcome == "appended"
     assert remember_about_user(vault, "likes", "food").outcome == "skipped"
@@ -175,7 +178,8 @@ def test_mm_05_a_last_line_without_a_line_end(opened, on_disk, vault_dir):
 
 
 def test_fm_28_a_note_without_frontmatter_gets_one_block_once(opened, on_disk):
-    vault = opened({"projects/boat/agent-memory/Journal.md": "Plain text, no properties.\n"})
+    journal = {"projects/boat/agent-memory/Journal.md": "Plain text, no properties.\n"}
+    vault = opened(NO_GATE | journal)
     ids = set()
     for n in range(5):
         answer = remember_about_project(
@@ -216,7 +220,7 @@ def test_a_failure_below_names_the_note(opened, on_disk, monkeypatch):
         raise NoteUnusable("", "it would not read back")
 
     vault = opened({"agent-memory/food.md": "- rye bread\n"})
-    monkeypatch.setattr("zibaldone.tools.remember.append_observation", unusable)
+    monkeypatch.setattr("zibaldone.tools.writing.append_observation", unusable)
     with pytest.raises(NoteUnusable, match=r"^agent-memory/food\.md cannot be used: it would not"):
         remember_about_user(vault, "hates liquorice", "food")
     with pytest.raises(NoteUnusable, match=r"^agent-memory/new\.md cannot be used: it would not"):
@@ -268,7 +272,7 @@ def test_mm_13_a_note_that_would_grow_too_large_to_be_read_is_left_as_it_is(
 ):
     before = f"- quartz\n\n{'x' * 2000}\n"
     vault = opened({"agent-memory/general.md": before})
-    monkeypatch.setattr("zibaldone.tools.remember.MAX_BYTES", 2048)
+    monkeypatch.setattr("zibaldone.tools.writing.MAX_BYTES", 2048)
     with pytest.raises(NoteUnusable, match=r"general\.md cannot be used: it would be larger"):
         remember_about_user(vault, "A fact that would go over it")
     assert on_disk("agent-memory/general.md") == before
@@ -429,6 +433,7 @@ def one_vault(tmp_path_factory):
     folder = tmp_path_factory.mktemp("property")
     (folder / "agent-memory").mkdir()
     (folder / "agent-memory/other.md").write_text("# Other\n\n- stays ^st4ys\n")
+    (folder / "zibaldone.toml").write_text(NO_GATE["zibaldone.toml"])
     environment = pytest.MonkeyPatch()
     environment.setenv("ZIBALDONE_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
     with Vault.open(folder, caller=Caller(origin="agent")) as vault:
@@ -461,7 +466,7 @@ def test_any_text_comes_back_the_same_and_is_no_structure(one_vault, text):
 
 
 def test_mm_03_twenty_threads_at_once(opened, on_disk):
-    vault = opened()
+    vault = opened(NO_GATE)
 
     def remember(n):
         return remember_about_project(vault, "boat", f"Bolt number {n} of the keel", "parts")
@@ -499,7 +504,8 @@ def writer(vault_dir, name, count):
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
 
 
-def test_eight_processes_lose_nothing(vault_dir, opened):
+def test_eight_processes_lose_nothing(vault_dir, opened, fill):
+    fill(NO_GATE)
     processes = [writer(vault_dir, f"w{n}", 50) for n in range(8)]
     acknowledged = set()
     for process in processes:
@@ -520,8 +526,9 @@ def test_eight_processes_lose_nothing(vault_dir, opened):
     assert search(vault, "w7 fits bolt 49").results[0].snippet == "w7 fits bolt 49 of the keel"
 
 
-def test_kill_9_at_any_instant_loses_nothing_acknowledged(vault_dir, opened):
+def test_kill_9_at_any_instant_loses_nothing_acknowledged(vault_dir, opened, fill):
     """The process is killed after it has acknowledged some, somewhere in its next write."""
+    fill(NO_GATE)
     acknowledged = {}
     for turn in range(12):
         process = writer(vault_dir, f"k{turn}", 1000)

@@ -40,8 +40,8 @@ def test_one_agent_is_reverted_alone(owner, planner, writer):
     kept = remember_about_user(planner, "Likes tea in the morning.", category="food")
     changed = remember_about_user(planner, "Prefers dark themes.", category="taste")
     own = remember_about_user(owner, "Sails on Sundays.", category="sport")
-    for number in range(3):
-        remember_about_user(writer, f"Flood number {number} of nonsense{number}.", category="food")
+    for words in ("Buy gold now.", "Eagles nest in chimneys.", "Zebras paint fences."):
+        remember_about_user(writer, words, category="food")
     update_memory(writer, changed.observation_id, "Prefers ads.")
     gone = forget(writer, own.observation_id)
     mixed = remember_about_user(writer, "Rides a bicycle.", category="sport")

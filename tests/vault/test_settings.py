@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from zibaldone.vault.errors import SettingsInvalid
 from zibaldone.vault.settings import (
+    Client,
     Settings,
     cache_folder,
     load_settings,
@@ -41,10 +42,58 @@ def test_every_setting_can_be_given(vault_dir):
         write_gate = "always"
         watch = "polling"
         poll_seconds = 2
+        thread_days = 3
+        [clients.Planner]
+        trust = "read-only"
+        [clients." Web  reader "]
+        trust = "untrusted"
+        write_gate = "off"
+        [clients."*"]
         """,
     ) == Settings(
-        "memoria", "proyectos", ("plantillas", "*.excalidraw.md"), "always", "polling", 2.0
+        memory_folder="memoria",
+        projects_folder="proyectos",
+        ignore=("plantillas", "*.excalidraw.md"),
+        write_gate="always",
+        watch="polling",
+        poll_seconds=2.0,
+        thread_days=3,
+        clients={
+            "planner": Client("read-only"),
+            "web reader": Client("untrusted", "off"),
+            "*": Client("agent"),
+        },
     )
+
+
+def test_a_client_is_found_by_its_name_in_any_spelling_else_as_any():
+    known = Settings(clients={"café bot": Client("untrusted"), "*": Client("read-only")})
+    assert known.client("  CAFE\u0301  Bot").trust == "untrusted"
+    assert known.client("another").trust == "read-only"
+    assert Settings().client("another") == Client("agent", None)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "clients = 3",
+        "[[clients]]",
+        "[clients]\nplanner = 'agent'",
+        "[clients.' ']",
+        "[clients.planner]\n[clients.PLANNER]",
+        "[clients.planner]\ntrust = 'owner'",
+        "[clients.planner]\ntrust = true",
+        "[clients.planner]\nwrite_gate = 'never'",
+    ],
+)
+def test_what_is_no_table_for_a_client_is_refused(vault_dir, text):
+    with pytest.raises(SettingsInvalid):
+        load(vault_dir, text)
+
+
+def test_an_unknown_key_of_a_client_is_refused_with_the_nearest_known(vault_dir):
+    with pytest.raises(SettingsInvalid, match=r"trusted.*nearest is 'trust'"):
+        load(vault_dir, "[clients.planner]\ntrusted = 'agent'")
 
 
 def test_a_byte_order_mark_and_windows_line_ends_do_no_harm(vault_dir):

@@ -30,7 +30,7 @@ from zibaldone.vault.layout import Layout, open_layout
 from zibaldone.vault.replay import replay
 from zibaldone.vault.settings import Settings
 from zibaldone.vault.source import token_of
-from zibaldone.vault.store import Store, make_cache
+from zibaldone.vault.store import KEY_FILE, Store, make_cache, signing_key
 
 
 @pytest.fixture
@@ -617,6 +617,19 @@ def test_a_cache_of_another_user_is_refused(vault_dir):
     os.chown(layout.cache_dir, 12345, 12345)
     with pytest.raises(StorageFailed, match="another user"):
         make_cache(layout)
+
+
+def test_the_key_of_a_vault_is_made_once_and_for_its_user_alone(vault_dir):
+    layout = open_layout(vault_dir)
+    key = signing_key(layout)
+    assert len(key) == 32
+    assert signing_key(layout) == key
+    (path,) = layout.cache_dir.iterdir()
+    assert path.name == KEY_FILE
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    path.write_bytes(b"short")
+    with pytest.raises(StorageFailed, match="remove it"):
+        signing_key(layout)
 
 
 def test_a_cache_that_cannot_be_made_is_told(vault_dir, tmp_path):

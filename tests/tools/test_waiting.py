@@ -1,0 +1,70 @@
+"""What waits for review: agents neither see it, nor change it, nor let it pass."""
+
+import pytest
+from zibaldone.tools.lifecycle import forget, update_memory
+from zibaldone.tools.notes import edit_note, get_note
+from zibaldone.tools.recall import recall
+from zibaldone.tools.vault import OWNER
+from zibaldone.vault.errors import NoteNotFound, OwnerOnly, SectionNotFound, TextNotFound
+
+HIDDEN = "- Canary sings\n  at night [origin:: untrusted] [Status:: Unreviewed] ^h1dden\n"
+NOTE = f"---\ncategory: Food\n---\n# Food\n\n- Likes tea ^m1aaaa\n{HIDDEN}- Hates coffee ^m2aaaa\n"
+FILES = {"agent-memory/food.md": NOTE}
+
+
+@pytest.fixture
+def vault(opened):
+    return opened(FILES)
+
+
+def test_a_note_is_shown_without_it(vault):
+    note = get_note(vault, "food")
+    assert "Canary" not in repr(note)
+    assert [(one.observation_id, one.line) for one in note.observations] == [
+        ("m1aaaa", 6),
+        ("m2aaaa", 9),
+    ]
+    with pytest.raises(SectionNotFound) as missing:
+        get_note(vault, "food#^h1dden")
+    assert "^h1dden" not in missing.value.headings
+    assert "Canary" in get_note(vault.with_caller(OWNER), "food").content
+
+
+def test_an_edit_beside_it_leaves_it_and_does_not_tell_of_it(vault, on_disk):
+    token = get_note(vault, "food").version_token
+    answer = edit_note(vault, "food", "findReplace", "mate", "tea", version_token=token)
+    assert answer.outcome == "edited"
+    assert "anary" not in answer.diff
+    assert on_disk("agent-memory/food.md") == NOTE.replace("tea", "mate")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "refusal"),
+    [
+        (("findReplace", "", " [Status:: Unreviewed]"), TextNotFound),
+        (("findReplace", "dog", "Canary"), TextNotFound),
+        (("replace", "- Canary sings at night\n"), OwnerOnly),
+        (("replaceSection", "- x\n", None, "Food"), OwnerOnly),
+    ],
+)
+def test_no_edit_changes_it_or_lets_it_pass(vault, on_disk, arguments, refusal):
+    mode, content, *more = arguments
+    find, section = [*more, None, None][:2]
+    with pytest.raises(refusal):
+        edit_note(vault, "food", mode, content, find, section)
+    assert on_disk("agent-memory/food.md") == NOTE
+
+
+@pytest.mark.parametrize("ref", ["h1dden", "food#^h1dden", "h1dden@v1"])
+def test_it_cannot_be_corrected_or_forgotten(vault, on_disk, ref):
+    with pytest.raises(NoteNotFound):
+        update_memory(vault, ref, "Canary sings all day")
+    with pytest.raises(NoteNotFound):
+        forget(vault, ref)
+    assert on_disk("agent-memory/food.md") == NOTE
+
+
+def test_the_owner_may_do_all_of_it(vault, on_disk):
+    owner = vault.with_caller(OWNER)
+    edit_note(owner, "food", "findReplace", "", " [Status:: Unreviewed]")
+    assert "Canary sings" in recall(vault, "canary").context
