@@ -47,6 +47,7 @@ from .linked import backlinks, links, missing_part
 from .places import known_project, new_note, project_name
 from .refs import resolve, whole
 from .search import date_of, known_origin
+from .secrets import refuse_secrets
 from .vault import Vault
 from .versions import FIRST_VERSION, versions
 from .waiting import as_told, changed_around
@@ -144,7 +145,8 @@ def edit_note(
     The other modes need `content`; `append` takes a `section` too. With `version_token` the edit
     is made only on that version.
     Raises `TextNotFound`, `TextNotUnique`, `SectionNotFound`, `SectionAmbiguous`, `NoteChanged`,
-    `NoteUnusable` and what `get_note` raises; the note is as it was then.
+    `NoteUnusable`, `SecretRefused` in memory, and what `get_note` raises; the note is as it was
+    then.
     """
     if content is None and mode != "findReplace":
         raise InvalidArgument("content", f"it is needed with mode {mode}")
@@ -160,6 +162,7 @@ def edit_note(
         if changed:
             _refuse_large("content", data)
             guard.refuse_new(before, parse_note(vault.layout, row.path, data))
+            _refuse_secrets(before, after)
             act = vault.act("edit", _id_of(before, row))
             token = vault.store.write(row.path, data, expected=token, act=act)
     if changed:
@@ -421,6 +424,13 @@ def _refuse_large(argument: str, data: bytes) -> None:
     if len(data) > MAX_BYTES:
         size = MAX_BYTES // 1024 // 1024
         raise InvalidArgument(argument, f"the note would be larger than {size} MB")
+
+
+def _refuse_secrets(before: Note, after: Source) -> None:
+    """Memory takes no secret by an edit either. What is in the note already is its owner's."""
+    if before.place.note_class == "agent-memory":
+        there = set(before.source.text.splitlines())
+        refuse_secrets("\n".join(line for line in after.text.splitlines() if line not in there))
 
 
 def _refuse_unusable(note: Note, version_token: str | None) -> None:
