@@ -59,22 +59,22 @@ def decoded(text: str) -> Any:
 class Names:
     """How a note is named beside its path and title, and what its observations rest on.
 
-    `sources` are the ids of observations, of whatever note.
+    `rests` are pairs of ids: an active observation, and one that it rests on, of whatever note.
     """
 
     own_id: bool
     aliases: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
-    sources: tuple[str, ...] = ()
+    rests: tuple[tuple[str, str], ...] = ()
 
     @classmethod
     def parse(cls, text: str) -> Names:
         """Read what `str` wrote."""
-        own, *lists = decoded(text)
-        return cls(own, *map(tuple, lists))
+        own, aliases, tags, rests = decoded(text)
+        return cls(own, tuple(aliases), tuple(tags), tuple((one, on) for one, on in rests))
 
     def __str__(self) -> str:
-        return json.dumps([self.own_id, self.aliases, self.tags, self.sources])
+        return json.dumps([self.own_id, self.aliases, self.tags, self.rests])
 
 
 class Row(NamedTuple):

@@ -79,9 +79,13 @@ def today() -> str:
     return datetime.now(UTC).date().isoformat()
 
 
+ACTIVE = ("", "active")
+"""What the status of an observation says that counts."""
+
+
 def is_live(observation: Observation, day: str) -> bool:
     """Whether an observation may be recalled on a day: it is active, and not expired by then."""
-    active = observation.status in ("", "active")
+    active = observation.status in ACTIVE
     return active and not (observation.expires and observation.expires < day)
 
 
@@ -107,12 +111,12 @@ def visible(layout: Layout, note: Note, day: str) -> Note:
     return parse_note(layout, note.path, kept.encode("utf-8", "surrogateescape"))
 
 
-def sources(note: Note) -> tuple[str, ...]:
-    """Return the ids of the observations that those of a note rest on, be they live or not."""
+def rests(note: Note) -> tuple[tuple[str, str], ...]:
+    """Return the ids of a note's active observations, each with one that it rests on."""
     if note.place.note_class != "agent-memory" or note.kind in QUIET:
         return ()
-    named = (each for one in observations(note) for each in one.derived_from)
-    return tuple(sorted({each.partition("@")[0] for each in named}))
+    named = (one for one in observations(note) if one.id and one.status in ACTIVE)
+    return tuple((one.id, each.partition("@")[0]) for one in named for each in one.derived_from)
 
 
 def passages(note: Note, day: str | None = None) -> tuple[Passage, ...]:

@@ -29,7 +29,7 @@ from ..vault.note import Note, Problem, read_note
 from ..vault.paths import NOTE_ENDING
 from ..vault.source import token_of
 from .catalog import Catalog, Names, Row, decoded
-from .passages import Document, Passage, documents, passages, sources, today, visible
+from .passages import Document, Passage, documents, passages, rests, today, visible
 from .segments import DamagedIndex, SegmentStamp, write_segment
 from .texts import read_bytes
 from .view import View
@@ -341,7 +341,7 @@ def prepare(
     note = read_note(layout, entry.path)
     seen, parts = visible(layout, note, day), passages(note, day)
     indexed = documents(seen, parts)
-    row = _row(seen, parts, indexed, sources(note))
+    row = _row(seen, parts, indexed, rests(note))
     # What the system does not let be read may be readable tomorrow, with the same times.
     untrusted = racy or (note.problem is not None and note.problem.kind == "unreadable")
     row = _stamped(row._replace(token=note.source.token), entry, untrusted)
@@ -362,7 +362,7 @@ def _row(
     note: Note,
     parts: Sequence[Passage],
     indexed: Sequence[Document],
-    rests_on: tuple[str, ...],
+    rests_on: tuple[tuple[str, str], ...],
 ) -> Row:
     place, problem = note.place, note.problem
     links = [[x.target, x.anchor, x.alias, x.kind, x.line] for x in note.structure.links]

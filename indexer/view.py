@@ -129,7 +129,7 @@ class View:
         self.copies: set[int] = set()
         """The notes that are conflict copies."""
         self.derived: set[int] = set()
-        """The memory notes with observations that rest on others."""
+        """The memory notes with active observations that rest on others."""
         self.projects: Counter[str] = Counter()
         """How many notes each project has."""
         self.best = Best(self)
@@ -207,7 +207,7 @@ class View:
                 admitted.add(number)
         if row.conflict_copy:
             self.copies.add(number)
-        if row.note_class == "agent-memory" and Names.parse(row.names).sources:
+        elif row.note_class == "agent-memory" and Names.parse(row.names).rests:
             self.derived.add(number)
         if row.project:
             self.projects[row.project] += 1

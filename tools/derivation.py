@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import logging
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TypeVar
 
 from ..indexer.catalog import Names, Row
+from ..indexer.passages import ACTIVE
 from ..vault.errors import (
     InvalidArgument,
     NoteNotFound,
@@ -24,6 +25,7 @@ from ..vault.errors import (
     StorageFailure,
 )
 from ..vault.history import ObservationState
+from ..vault.journal import JournalFile
 from ..vault.ledger import SYSTEM, Act, Ledger
 from ..vault.memory import Observation, observations, replace_observation
 from ..vault.note import Note, parse_note, read_note
@@ -34,13 +36,12 @@ from .vault import Vault
 
 STALE = "stale"
 
-_ACTIVE = ("", "active")
 _JUDGED = ("accept",)
 """Operations that change no words."""
 
 _Answer = TypeVar("_Answer")
 _log = logging.getLogger(__name__)
-_looked: weakref.WeakKeyDictionary[Ledger, object] = weakref.WeakKeyDictionary()
+_looked: weakref.WeakKeyDictionary[Ledger, _Look] = weakref.WeakKeyDictionary()
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,32 +110,54 @@ def confirm(vault: Vault, ref: str) -> Confirmed:
     return Confirmed(note_id, path, item.id, version, token)
 
 
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """What was looked at last: the journals, the notes, and where the sources are."""
+
+    seen: tuple[JournalFile, ...]
+    tokens: tuple[str, ...]
+    places: tuple[tuple[str, str], ...]
+
+
 def _marked(vault: Vault, rows: Sequence[Row]) -> Iterator[Marked]:
-    ledger = vault.store.ledger
-    ledger.history.catch_up()
-    _settle_sources(vault, rows)
-    seen = (ledger.history.seen, tuple(row.token for row in rows))
-    if _looked.get(ledger) == seen:
+    known = vault.store.ledger.history
+    known.catch_up()
+    tokens, last = tuple(row.token for row in rows), _looked.get(vault.store.ledger)
+    pairs = {row.path: Names.parse(row.names).rests for row in rows}
+    if last is None or (last.seen, last.tokens) != (known.seen, tokens):
+        last = _Look(known.seen, (), _places(vault, pairs.values()))
+    vault.store.settle(last.places)
+    if (last.seen, last.tokens) == (known.seen, tokens):
         return
     found = True
     while found:  # What rests on what was marked in one round is due in the next.
         found = False
-        for row in rows:
-            for marked in _in_note(vault, row.path):
+        for path in (row.path for row in rows if _may_be_due(vault, row.id, pairs[row.path])):
+            for marked in _in_note(vault, path):
                 found = True
                 yield marked
-    ledger.history.catch_up()
-    _looked[ledger] = (ledger.history.seen, seen[1])
+    _looked[vault.store.ledger] = _Look(known.seen, tokens, last.places)
 
 
-def _settle_sources(vault: Vault, rows: Sequence[Row]) -> None:
-    """Enter what an editor has changed in the notes of the sources, so that it counts."""
+def _places(
+    vault: Vault, pairs: Iterable[Sequence[tuple[str, str]]]
+) -> tuple[tuple[str, str], ...]:
+    """The notes of the sources, as path and id: what an editor has changed in them counts."""
     known = vault.store.ledger.history
-    ids = {source for row in rows for source in Names.parse(row.names).sources}
-    states = (known.observation(each) for each in sorted(ids))
-    notes = {each.note for each in states if each}
-    places = ((state.path, note) for note in sorted(notes) if (state := known.state(note)))
-    vault.store.settle([(path, note) for path, note in places if path])
+    sources = sorted({source for each in pairs for _, source in each})
+    notes = {state.note for each in sources if (state := known.observation(each))}
+    states = (known.state(note) for note in sorted(notes))
+    return tuple((each.path, each.note) for each in states if each and each.path)
+
+
+def _may_be_due(vault: Vault, note: str, pairs: Sequence[tuple[str, str]]) -> bool:
+    """Whether a source has a record after the last one of what rests on it."""
+    known = vault.store.ledger.history
+    for observation, source in pairs:
+        changed, last = known.observation(source), known.observation(observation, note)
+        if changed and (last is None or _order(changed) > _order(last)):
+            return True
+    return False
 
 
 def _in_note(vault: Vault, path: str) -> Iterator[Marked]:
@@ -151,7 +174,7 @@ def _in_note(vault: Vault, path: str) -> Iterator[Marked]:
 
 def _due(vault: Vault, note: Note, item: Observation) -> ObservationState | None:
     """The source that has changed since an observation was last written or confirmed."""
-    if not item.id or not item.derived_from or item.status not in _ACTIVE:
+    if not item.id or not item.derived_from or item.status not in ACTIVE:
         return None
     known = vault.store.ledger.history
     last = known.observation(item.id, note.id)
@@ -219,7 +242,7 @@ def _mark(vault: Vault, note: Note, observation: str, source: ObservationState) 
     with vault.store.transaction(note.path):
         now = read_note(vault.layout, note.path)
         item = _find(now, observation)
-        if item is None or item.status not in _ACTIVE:
+        if item is None or item.status not in ACTIVE:
             return False
         act = Act("update", now.id, SYSTEM, observation, cause, reason)
         try:

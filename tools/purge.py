@@ -151,10 +151,9 @@ def _of_revision(vault: Vault, subject: Subject, record: Record, revision: str) 
 
 
 def _text_at(vault: Vault, subject: Subject, record: Record, revision: str) -> str:
-    data = replay(subject.records, record.hash)
-    past = (
-        _find(parse_note(vault.layout, subject.path, data), subject.observation) if data else None
-    )
+    data = replay(subject.records, record.hash, blank=True)
+    note = parse_note(vault.layout, subject.path, data) if data else None
+    past = _find(note, subject.observation)
     if past is None:
         raise RevisionUnavailable(revision, "the observation was not there then")
     return past.text

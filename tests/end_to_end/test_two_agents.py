@@ -103,7 +103,7 @@ async def walk(vault):
         assert (proof.lines, proof.elsewhere, proof.unseen) == (3, (), ())
         for call, text in ((planner, "Sails on Sundays."), (writer, "Drinks tea at noon.")):
             assert (await recalled(call))[0] == []
-            assert (await call("search", query="sepia dark light themes"))["results"] == []
+            assert (await call("search", query="which themes for editors"))["results"] == []
             await call("remember_about_user", observation=text)
         assert holding(vault, *WORDS) == []
         return told

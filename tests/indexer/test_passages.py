@@ -1,7 +1,7 @@
 """What is ranked of a note, and that what is hidden leaves nothing in the index."""
 
 import pytest
-from zibaldone.indexer.passages import documents, is_live, passages, visible
+from zibaldone.indexer.passages import documents, is_live, passages, rests, visible
 from zibaldone.vault.layout import open_layout
 from zibaldone.vault.memory import observations
 from zibaldone.vault.note import parse_note
@@ -80,3 +80,12 @@ def test_plans_and_threads_leave_no_words_tags_or_links(note_of, kind):
     assert (seen.structure.links, seen.structure.tags) == ((), ())
     (head,) = documents(seen, ())
     assert head.impacts == {}
+
+
+def test_what_active_observations_rest_on_is_told(note_of):
+    _, note = note_of(
+        "- a [derived_from:: x5z4yr, n5rvrt@v2] ^aaaaaa\n"
+        "- b [status:: stale] [derived_from:: x5z4yr] ^bbbbbb\n"
+        "- c [derived_from:: x5z4yr]\n"
+    )
+    assert rests(note) == (("aaaaaa", "x5z4yr"), ("aaaaaa", "n5rvrt"))

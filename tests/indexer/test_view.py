@@ -121,6 +121,19 @@ def test_projects_and_copies_are_counted(catalog, view):
     assert (view.projects["boat"], view.copies) == (0, set())
 
 
+def test_notes_that_rest_on_others_are_known(catalog, view):
+    rests = str(Names(own_id=False, rests=(("aaaaaa", "bbbbbb"),)))
+    put(catalog, "a", names=rests, **USER)
+    put(catalog, "b", names=rests, conflict_copy=True, **USER)
+    put(catalog, "c", names=rests)
+    view.refresh()
+    view.reload()
+    assert [view.rows[number].path for number in view.derived] == ["a"]
+    put(catalog, "a", names=NOBODY, **USER)
+    view.reload()
+    assert view.derived == set()
+
+
 def test_what_another_connection_commits_is_taken_over(catalogs, catalog, view):
     view.refresh()
     put(catalogs(), "a", {"tea": 1.0})

@@ -259,8 +259,8 @@ def test_another_process_neither_serves_the_words_nor_brings_them_back(
         assert search(other, "violet themes").results
         assert recall(other, "violet themes").sources
         purge(owner, made.observation_id)
-        assert search(other, "violet themes").results == ()
-        assert recall(other, "violet themes").sources == ()
+        assert search(other, "themes editors").results == ()
+        assert recall(other, "themes editors").sources == ()
         remember_about_user(other, "Sails a boat.", "taste")
         other.index.tidy()
     assert holding(everything, *WORDS) == []
@@ -383,6 +383,9 @@ def test_one_past_version_is_redacted_and_the_others_stay(owner, planner, vault_
         history.restore(owner, made.observation_id, "v2")
     with pytest.raises(RevisionUnavailable):
         redact(owner, made.observation_id, "v2")
+    redact(owner, made.observation_id, "v3")
+    assert holding(everything, "violet") == []
+    assert texts(owner, made.path)[0] == "Likes dark themes in editors."
 
 
 def test_what_the_note_says_now_is_not_redacted(owner, planner, vault_dir):
