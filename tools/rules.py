@@ -24,6 +24,7 @@ from ..vault.memory import (
     replace_observation,
 )
 from ..vault.note import Note, read_note
+from ..vault.revision import Op
 from ..vault.rules import (
     LEVELS,
     MEMORY,
@@ -219,7 +220,8 @@ def _written(vault: Vault, path: str, note: Note | None, name: str, text: str) -
     waits = "status" in fields
     if after.data == source.data:
         return RuleAdded("unchanged", name, note_id, path, source.token)
-    act = vault.act("update" if known else "append" if note else "create", note_id, name)
+    op: Op = "update" if known else "append" if note else "create"
+    act = vault.act(op, note_id, name, quiet=waits)
     expected = note.source.token if note else None
     vault.store.write(path, after.data, expected=expected, act=act)
     outcome = "pending" if waits else "replaced" if known else "added"

@@ -3,14 +3,19 @@
 import pytest
 from zibaldone.tools.lifecycle import forget, update_memory
 from zibaldone.tools.notes import delete_note, edit_note
+from zibaldone.tools.plans import create_progress
 from zibaldone.tools.recall import recall
 from zibaldone.tools.remember import remember_about_user
+from zibaldone.tools.review import accept, queue, reject
 from zibaldone.tools.rules import add_rule, check_rules, get_rules
 from zibaldone.tools.search import search
 from zibaldone.tools.summary import memory_summary
+from zibaldone.tools.threads import take_note
 from zibaldone.tools.vault import OWNER, Caller
 from zibaldone.vault.errors import (
     CategoryRefused,
+    ClientReadOnly,
+    ClientUntrusted,
     InvalidArgument,
     ObservationRefused,
     OwnerOnly,
@@ -75,6 +80,37 @@ def test_an_agents_rule_waits_for_the_owner(agent, owner, vault_dir, on_disk):
     with pytest.raises(OwnerOnly, match="replace the rule 'max'"):
         add_rule(agent, "max", "must", "discount <= 0.90", "pricing")
     assert texts(agent) == [("max", "discount <= 0.30")]
+
+
+def test_the_review_queue_shows_a_proposed_rule_and_accepting_lets_it_bind(agent, owner, on_disk):
+    add_rule(agent, "max", "must", "discount <= 0.20", "pricing")
+    add_rule(agent, "other", "must", "x <= 1", "pricing")
+    shown = {one.observation_id: one for one in queue(owner)}
+    assert shown["max"].text == "must: discount <= 0.20 #pricing"
+    accept(owner, shown["max"].ticket)
+    reject(owner, shown["other"].ticket)
+    assert on_disk(PATH).endswith("\n- must: discount <= 0.20 #pricing ^max\n")
+    assert not check_rules(agent, "pricing", {"discount": 1}).ok
+    assert get_rules(agent).waiting == 0
+
+
+def test_clients_that_are_trusted_less_propose_rules_or_not_even_that(opened, on_disk):
+    settings = '[clients.web]\ntrust = "untrusted"\n[clients.viewer]\ntrust = "read-only"\n'
+    vault = opened({"zibaldone.toml": settings})
+    web, viewer = (vault.with_caller(Caller(name)) for name in ("web", "viewer"))
+    assert add_rule(web, "max", "must", "x <= 1", "pricing").outcome == "pending"
+    assert "[origin:: untrusted] [status:: unreviewed] ^max" in on_disk(PATH)
+    for write in (
+        lambda one: create_progress(one, "t", ["a"]),
+        lambda one: take_note(one, "t", "a"),
+    ):
+        with pytest.raises(ClientUntrusted):
+            write(web)
+        with pytest.raises(ClientReadOnly):
+            write(viewer)
+    with pytest.raises(ClientReadOnly):
+        add_rule(viewer, "min", "must", "x >= 1", "pricing")
+    assert get_rules(viewer).waiting == 1
 
 
 def test_no_tool_lets_an_agent_weaken_a_rule(agent, owner, on_disk):
