@@ -51,6 +51,7 @@ def remember_about_user(
     `ReceiptRefused`, `ClientReadOnly`, `NoteUnusable` and the storage failures; nothing is
     written then.
     """
+    refuse_secrets(category, *tags, *derived_from)
     writer = _writer(vault, idempotency_key, untrusted=untrusted)
     candidate = _checked(writer, observation, summary, type, tags, derived_from, expires)
     return _remember(writer, _Wish(None, category, candidate, read_verdict(verdict), receipt))
@@ -75,6 +76,7 @@ def remember_about_project(
 
     A project is a folder under `projects/`; a new name makes a new one.
     """
+    refuse_secrets(project, category, *tags, *derived_from)
     name = project_name(vault.layout, project)
     writer = _writer(vault, idempotency_key, untrusted=untrusted)
     candidate = _checked(writer, observation, summary, type, tags, derived_from, expires)
@@ -110,7 +112,7 @@ def _checked(
 ) -> Candidate:
     """The checks for which nothing has to be looked up: form, secrets and trust."""
     candidate = check_form(observation, summary, kind, tags, derived_from, expires)
-    refuse_secrets(candidate.text, summary or "", *candidate.tags)
+    refuse_secrets(candidate.text, summary or "")
     return with_trust(candidate, vault.caller)
 
 

@@ -58,7 +58,13 @@ def _attempts(vault: Vault, secret: str):
     yield "remember_about_user", {"observation": f"It is {secret}"}
     yield "remember_about_user", {"observation": "Deploys.", "summary": f"It is {secret}"}
     yield "remember_about_user", {"observation": "Deploys.", "tags": [secret]}
+    yield "remember_about_user", {"observation": "Deploys.", "category": secret}
+    yield "remember_about_user", {"observation": "Deploys.", "derivedFrom": [secret]}
     yield "remember_about_project", {"project": "boat", "observation": f"It is {secret}"}
+    yield "remember_about_project", {"project": secret, "observation": "Deploys."}
+    yield "take_note", {"thread": "t1", "text": f"It is {secret}"}
+    yield "add_rule", {"category": "keys", "name": "k", "level": "must", "text": secret}
+    yield "create_progress", {"task": "deploy", "steps": [f"It is {secret}"]}
     yield "update_memory", {"ref": ref, "observation": f"It is {secret}"}
     yield "update_memory", {"ref": ref, "observation": "Sails.", "reason": f"It is {secret}"}
     yield "forget", {"ref": ref, "reason": f"It is {secret}"}
