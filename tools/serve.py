@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .mcp_server import Door
 
 LAZY_PACKAGES = ("mcp", "mcp.server")
-"""What they do at their import brings in the client, and the servers over HTTP."""
+"""What they do at their import brings in the client, and a larger server than ours needs."""
 
 LOG_VARIABLE = "ZIBALDONE_LOG"
 LEVELS = ("debug", "info", "warning", "error")
