@@ -33,13 +33,14 @@ SCOPES_KEPT = 32
 @dataclass(frozen=True, slots=True)
 class Scope:
     """Which notes a question may see. `None` does not narrow; `category` is a folded label, and
-    `kind` that of memory notes which are no category.
+    `kind` that of memory notes which are no category; `notes` are ids.
     """
 
     project: str | None = None
     note_class: str | None = None
     category: str | None = None
     kind: str | None = None
+    notes: frozenset[str] | None = None
     user_memory: bool = False
     muted: bool = True
 
@@ -48,6 +49,8 @@ class Scope:
         if row.muted and not self.muted:
             return False
         if self.note_class and row.note_class != self.note_class:
+            return False
+        if self.notes is not None and row.id not in self.notes:
             return False
         if self.kind is not None and row.kind != self.kind:
             return False

@@ -18,6 +18,7 @@ from ..vault.errors import NoteNotFound
 from ..vault.markdown import Structure, parse
 from ..vault.note import own_tags, read_note
 from ..vault.paths import fold_name
+from .authors import Author
 from .enforced import Guard
 from .vault import Vault
 
@@ -25,13 +26,14 @@ _NO_WORD = re.compile(r"[\W_]+")
 
 
 class Borders:
-    """The borders of one question. `project` None stands for all projects.
+    """The borders of one question. `project` None stands for all projects, `author` for all.
 
     Raises `RuleForbids` for a project of which a rule lets the caller recall nothing.
     """
 
-    def __init__(self, vault: Vault, project: str | None) -> None:
+    def __init__(self, vault: Vault, project: str | None, author: Author | None = None) -> None:
         self._vault, self._index, self._project = vault, vault.index, project
+        self._author = author
         self.guard = Guard(vault)
         self.guard.refuse_scope(project)
         self._others = frozenset[str]()
@@ -44,7 +46,8 @@ class Borders:
     @property
     def scope(self) -> Scope:
         """The notes in which a question looks for its words."""
-        return Scope(project=self._project, user_memory=True, muted=False)
+        notes = self._author.notes if self._author else None
+        return Scope(project=self._project, notes=notes, user_memory=True, muted=False)
 
     @property
     def way(self) -> Way:
@@ -60,6 +63,8 @@ class Borders:
 
     def admits(self, hit: Hit) -> bool:
         """Whether a passage may be told."""
+        if self._author is not None and not self._author.admits(hit):
+            return False
         return self._lies_inside(hit) and self.guard.admits(hit)
 
     def _lies_inside(self, hit: Hit) -> bool:

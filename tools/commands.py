@@ -25,6 +25,7 @@ from .answers import IndexState
 from .definition import TOOLS, Argument, Tool
 from .render import STYLES, Piece, harmless, pieces
 from .shell import caller_of
+from .tool import KEPT_WORDS
 from .wire import wire
 
 if TYPE_CHECKING:
@@ -120,7 +121,7 @@ def command(tool: Tool) -> Callable[..., None]:
 
 def option_names(argument: Argument) -> tuple[str, ...]:
     """Return how an argument is called on the command line; a list also by its singular."""
-    name = "class" if argument.name == "note_class" else argument.name.replace("_", "-")
+    name = KEPT_WORDS.get(argument.name) or argument.name.replace("_", "-")
     singular = argument.kind == "array" and name.endswith("s")
     return (f"--{name[:-1]}", f"--{name}") if singular else (f"--{name}",)
 

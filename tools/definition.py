@@ -112,6 +112,13 @@ _REMEMBER = (
     "labels that are paths."
 )
 
+_FROM = Argument(
+    "from_agent",
+    "string",
+    "Only what one agent remembered: own for yourself, the name of an agent, or * for all.",
+    None,
+)
+
 _PROJECT = Argument("project", "string", "The project: the name of its folder in the vault.")
 
 TOOLS: Final[tuple[Tool, ...]] = (
@@ -155,6 +162,7 @@ TOOLS: Final[tuple[Tool, ...]] = (
             ),
             Argument("category", "string", "Only memory of this category.", None),
             Argument("limit", "integer", "How many results at most.", 20, minimum=1, maximum=100),
+            _FROM,
         ),
         answers.SearchAnswer,
         read_only=True,
@@ -200,6 +208,7 @@ TOOLS: Final[tuple[Tool, ...]] = (
                 minimum=1,
             ),
             Argument("thread", "string", "Your thread, whose own notes may come first.", None),
+            _FROM,
         ),
         answers.RecallAnswer,
         read_only=True,

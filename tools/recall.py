@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 from ..vault.errors import InvalidArgument
 from .answers import IndexState, Omitted, Reason, RecallAnswer, Source
+from .authors import LOOKED_BEYOND, author_of
 from .borders import Borders
 from .derivation import settled
 from .envelope import CUT_MARK, PLAIN_NONCE, Block, body, cited, fresh_nonce, sealed
@@ -61,6 +62,7 @@ def recall(
     depth: int = 1,
     max_per_source: int | None = None,
     thread: str | None = None,
+    from_agent: str | None = None,
     counter: TokenCounter = count_tokens,
 ) -> RecallAnswer:
     """Return the notes that answer `query`, and their neighbours, within a budget.
@@ -68,19 +70,19 @@ def recall(
     `budget_tokens` bounds `context` as it is returned, by `counter`. `depth` (0 to 3) is how many
     links away neighbours may lie. No note takes more than `max_per_source` tokens (default: half
     the budget, at least 500). With `project`: that project, and the user's memory that is not
-    tied to another one. With `thread`, what that thread noted may come first.
+    tied to another one. With `thread`, what that thread noted may come first. With `from_agent`,
+    only observations that this agent wrote first: `own`, a name, or `*` for all.
     Raises `PathRefused` for a project that is no plain name.
     """
     if not 0 <= depth <= 3:
         raise InvalidArgument("depth", f"must be from 0 to 3, not {depth}")
-    name = known_project(vault.layout, project)
-
+    name, author = known_project(vault.layout, project), author_of(vault, from_agent)
     measure = Measure(counter)
 
     def question() -> Gathered:
-        borders = Borders(vault, name)
+        borders = Borders(vault, name, author)
         gatherer = Gatherer(vault.index, borders, measure)
-        found = vault.index.find(query, borders.scope, HITS)
+        found = vault.index.find(query, borders.scope, HITS + (LOOKED_BEYOND if author else 0))
         own = thread_hits(vault, thread, query) if thread is not None else ()
         candidates = gatherer.with_own(own, gatherer.gather(found, depth))
         borders.guard.tell("recall")

@@ -12,6 +12,7 @@ from ..indexer.index import Found, Hit
 from ..indexer.view import Scope
 from ..vault.categories import category_key, check_label
 from .answers import NoteClass, Origin, Passage, SearchAnswer
+from .authors import LOOKED_BEYOND, Author, author_of
 from .derivation import settled
 from .enforced import Guard
 from .places import known_project
@@ -34,29 +35,37 @@ def search(
     note_class: NoteClass | None = None,
     category: str | None = None,
     limit: int = 20,
+    from_agent: str | None = None,
 ) -> SearchAnswer:
     """Return the passages that answer `query` best, observations of memory included.
 
     The query is plain text in any language: no character in it can raise an error. `project`,
-    `note_class` and `category` narrow; a name that nothing answers to finds nothing. Raises
+    `note_class` and `category` narrow; a name that nothing answers to finds nothing. With
+    `from_agent`, only observations that this agent wrote first: `own`, a name, `*` for all. Raises
     `PathRefused` or `CategoryRefused` for a name that no project or category can have.
     """
+    author = author_of(vault, from_agent)
     scope = Scope(
         project=known_project(vault.layout, project),
         note_class=note_class,
         category=None if category is None else category_key(check_label(category, ())),
+        notes=author.notes if author else None,
     )
-    answer = settled(vault, lambda: _search(vault, query, scope, limit))
+    answer = settled(vault, lambda: _search(vault, query, scope, limit, author))
     results = with_versions(vault, answer.results)
     vault.shown.note(vault.caller, results)
     return replace(answer, results=results)
 
 
-def _search(vault: Vault, query: str, scope: Scope, limit: int) -> SearchAnswer:
+def _search(
+    vault: Vault, query: str, scope: Scope, limit: int, author: Author | None
+) -> SearchAnswer:
     guard = Guard(vault)
     guard.refuse_scope(scope.project, scope.category)
     # One more than is shown tells whether there are more.
-    found = guard.filtered(vault.index.find(query, scope, guard.wanted(limit + 1)))
+    wanted = guard.wanted(limit + 1) + (LOOKED_BEYOND if author else 0)
+    found = guard.filtered(vault.index.find(query, scope, wanted))
+    found = author.filtered(found) if author else found
     guard.tell("search")
     hits = found.hits[:limit]
     return SearchAnswer(

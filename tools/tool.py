@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 Kind = Literal["string", "integer", "boolean", "array", "object"]
 
+KEPT_WORDS: Final[Mapping[str, str]] = {"note_class": "class", "from_agent": "from"}
+"""Arguments that are called outside by a word that cannot be a name in Python."""
+
 REQUIRED: Final = object()
 """The default of an argument that has none."""
 
@@ -47,8 +50,8 @@ class Argument:
 
     @property
     def wire(self) -> str:
-        """The name on the MCP wire: camelCase, and `class` for `note_class`."""
-        return "class" if self.name == "note_class" else camel(self.name)
+        """The name on the MCP wire: camelCase, and the words that Python keeps for itself."""
+        return KEPT_WORDS.get(self.name) or camel(self.name)
 
     @property
     def required(self) -> bool:

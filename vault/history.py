@@ -162,6 +162,18 @@ class History:
         )
         return tuple(map(_observation_state, rows))
 
+    def written_by(self, agent: str) -> frozenset[tuple[str, str]]:
+        """Return the observations whose first version an agent of this name wrote.
+
+        Each is a pair of its note and itself.
+        """
+        rows = self._rows(
+            "SELECT note, observation FROM revision JOIN told ON told.number = revision.record "
+            "WHERE version = 1 AND agent = ?",
+            agent,
+        )
+        return frozenset((note, observation) for note, observation in rows)
+
     def of_note(self, note: str) -> list[Position]:
         """Return where the records of a note stand, in the order of time."""
         return self._positions("note = ?", note)

@@ -118,6 +118,18 @@ def test_records_of_an_agent_since_a_time(teller, history):
     assert len(history.of_agent("other-agent", written[0].time)) == 3
 
 
+def test_who_wrote_an_observation_first(teller, history):
+    first, other = Actor("first"), Actor("other")
+    teller.tell(b"a\n", op="append", actor=first, observation="aaaaaa", version=1)
+    teller.tell(b"b\n", op="update", actor=other, observation="aaaaaa", version=2, parent=1)
+    added = (Change("bbbbbb", 1), Change("cccccc", 1))
+    teller.tell(b"c\n", op="edit", actor=other, changes=added, note="n2")
+    history.catch_up()
+    assert history.written_by("first") == {(NOTE, "aaaaaa")}
+    assert history.written_by("other") == {("n2", "bbbbbb"), ("n2", "cccccc")}
+    assert history.written_by("nobody") == frozenset()
+
+
 # Devices.
 
 
