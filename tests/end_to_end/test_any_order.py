@@ -5,7 +5,6 @@ must be in the notes is kept by the machine itself: one word, which occurs nowhe
 line. So whoever loses a line, brings one back or shows one that is gone is told by its word.
 """
 
-import contextlib
 import itertools
 import json
 import os
@@ -640,5 +639,4 @@ def test_they_agree_in_any_order(tmp_path_factory, there, monkeypatch):
         stateful_step_count=25,
         suppress_health_check=list(HealthCheck),
     )
-    with contextlib.suppress(KeyboardInterrupt):
-        Machine.TestCase().runTest()
+    Machine.TestCase().runTest()
