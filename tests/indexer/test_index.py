@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from zibaldone.indexer import index as index_module
 from zibaldone.indexer import sync
+from zibaldone.indexer.catalog import Names
 from zibaldone.indexer.view import Scope
 from zibaldone.vault.errors import VaultEmptied, VaultNotFound
 from zibaldone.vault.store import Store
@@ -121,7 +122,7 @@ def test_fw_06_a_change_of_the_properties_alone_is_seen(notes, asker):
     assert asker.paths("two") == []
     notes.write("Props.md", "---\ntags: [one, two]\n---\nsame body\n")
     assert asker.paths("two") == ["Props.md"]
-    assert asker.row("Props.md").names == '[false, [], ["one", "two"]]'
+    assert Names.parse(asker.row("Props.md").names) == Names(own_id=False, tags=("one", "two"))
 
 
 def test_fw_15_a_change_of_case_leaves_one_note(notes, asker):
