@@ -54,7 +54,7 @@ This is the memory that you keep about your user and their projects: plain Markd
 the user reads, corrects and deletes.
 
 - At the start of a task, call recall with the task in plain words, and with the project if there \
-is one.
+is one. Keep to the user's rules: get_rules lists them, check_rules checks numbers.
 - When you learn something that will matter in later sessions, search for it first. If it is \
 there and still right, leave it. If it is outdated, correct that line with edit_note. If it is \
 new, write one fact with remember_about_user or remember_about_project.
