@@ -16,7 +16,7 @@ _VERSION = re.compile(r"v?(\d{1,9})", re.ASCII)
 _REVISION = re.compile(r"[0-9a-f]{6,64}", re.ASCII)
 
 
-GONE = ("forget", "delete", "purge")
+GONE = ("forget", "delete", "purge", "reject")
 """Operations after which an observation is in its note no more."""
 
 
