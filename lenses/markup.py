@@ -84,9 +84,7 @@ _ALIGN = re.compile(r"text-align:(left|center|right)")
 _NOT_SLUG = re.compile(r"[\W_]+")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:|//")
 _IMAGE_TAG = re.compile(r"<img\b[^>]*>", re.IGNORECASE)
-_IMAGE_SOURCE = re.compile(
-    r"""\bsrc\s*=\s*(?:"(https?://[^"]*)"|'(https?://[^']*)'|(https?://[^\s>"']+))""", re.IGNORECASE
-)
+_IMAGE_SOURCE = re.compile(r"""\bsrc\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>"']+))""", re.IGNORECASE)
 _TASKS = {" ": "", "x": "done", "X": "done", "/": "doing", "!": "blocked", "-": "blocked"}
 
 
@@ -420,13 +418,17 @@ def _remote(source: str, alt: str = "") -> str:
 
 
 def _html(
-    _self: RendererHTML, tokens: Sequence[Token], at: int, _options: OptionsDict, _env: Any
+    _self: RendererHTML, tokens: Sequence[Token], at: int, _options: OptionsDict, env: Any
 ) -> str:
-    def link(image: re.Match[str]) -> str:
+    def shown(image: re.Match[str]) -> str:
         found = _IMAGE_SOURCE.search(image[0])
-        return _remote(next(filter(None, found.groups()))) if found else image[0]
+        source = next(filter(None, found.groups()), "") if found else ""
+        if source.lower().startswith(("http://", "https://")):
+            return _remote(source)
+        local = env["links"].file(unquote(source)) if source else None
+        return _image_of(local, source.rpartition("/")[2]) if local else ""
 
-    return _IMAGE_TAG.sub(link, tokens[at].content)
+    return _IMAGE_TAG.sub(shown, tokens[at].content)
 
 
 def _task_box(

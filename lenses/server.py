@@ -23,7 +23,7 @@ from ..vault.errors import (
     UsageFailure,
     ZibaldoneError,
 )
-from . import browsing, reading, settings
+from . import browsing, journal, memory, reading, reviewing, settings
 from .guard import FILE_POLICY, Door, Guard, cookie_header
 from .pages import Pages
 from .visit import Answer, File, Handler, House, Language, Page, Theme, Visit
@@ -50,10 +50,30 @@ GET: Final[dict[str, Handler]] = {
     "/search": browsing.search_page,
     "/n/{id}": reading.note_page,
     "/file/{file:path}": browsing.file_page,
+    "/m": memory.lens_page,
+    "/m/{id}": memory.category_page,
+    "/m/{id}/{observation}": memory.fact_page,
+    "/journal": journal.journal_page,
+    "/journal/{id}": journal.note_journal_page,
+    "/journal/{id}/{revision}": journal.revision_page,
+    "/review": reviewing.review_page,
+    "/trash": journal.trash_page,
+    "/purge": journal.purge_page,
     "/help": settings.help_page,
 }
 POST: Final[dict[str, Handler]] = {
     "/settings": settings.change,
+    "/m/{id}/mute": memory.mute_category,
+    "/m/{id}/name": memory.name_fact,
+    "/m/{id}/{observation}/edit": memory.edit_fact,
+    "/m/{id}/{observation}/forget": memory.forget_fact,
+    "/m/{id}/{observation}/confirm": memory.confirm_fact,
+    "/m/{id}/{observation}/restore": journal.restore_fact,
+    "/journal/{id}/restore": journal.restore_revision,
+    "/review/accept": reviewing.accept_proposal,
+    "/review/reject": reviewing.reject_proposal,
+    "/revert": journal.revert_agent,
+    "/purge": journal.purge_words,
 }
 
 

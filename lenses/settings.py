@@ -25,6 +25,10 @@ def change(visit: Visit) -> Redirect:
         if value is not None:
             kept[name] = value
     back = local(visit.form.get("back", "/"))
+    if kept.get("lens") == "on":
+        back = "/m"
+    elif "lens" in kept and back.split("?")[0].split("/")[1] in ("m", "purge", "review"):
+        back = "/"
     return Redirect(back, kept)
 
 

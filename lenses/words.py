@@ -10,7 +10,7 @@ import math
 from datetime import UTC, datetime
 from typing import Final
 
-from .spanish import SPANISH
+from .spanish import NAMES, SPANISH
 from .visit import Language
 
 LANGUAGES: Final[dict[Language, str]] = {"en": "English", "es": "Español"}
@@ -39,6 +39,11 @@ class Words:
         """Return a text in this language, with values in the place of `{names}`."""
         said = SPANISH[text] if self.language == "es" else text
         return said.format(**values) if values else said
+
+    def name(self, kind: str, code: str) -> str:
+        """Return the word for one of our codes, such as an operation of the journal."""
+        english, spanish = NAMES.get(f"{kind} {code}", (code, code))
+        return spanish if self.language == "es" else english
 
     def count(self, number: int, one: str, many: str) -> str:
         """Return a text with a number, in the singular or the plural."""

@@ -182,6 +182,37 @@ class History:
         """Return where an agent's records since a time (as in records) stand, in its order."""
         return self._positions("agent = ? AND time >= ?", agent, since)
 
+    def latest(
+        self,
+        limit: int,
+        skip: int = 0,
+        *,
+        since: str = "",
+        until: str = "",
+        **who: str,
+    ) -> list[Record]:
+        """Return records of all notes, the latest first, between two times (as in records).
+
+        `who` may be an `agent`, an `instance` and a `session`. Raises JournalUnreadable.
+        """
+        wanted = {name: who[name] for name in ("agent", "instance", "session") if who.get(name)}
+        given = [f"{name} = ?" for name in wanted]
+        condition = " AND ".join(["time >= ?", "time <= ?", *given])
+        values = (since, until or "~", *wanted.values())
+        order = ", ".join(f"{name} DESC" for name in _ORDER.split(", "))
+        query = f"SELECT {_POSITION} FROM told WHERE {condition} ORDER BY {order} LIMIT ? OFFSET ?"
+
+        def positions() -> list[Position]:
+            rows = self._rows(query, *values, str(limit), str(skip))
+            return [Position(*row) for row in rows]
+
+        return self._reading(positions)
+
+    def agents(self) -> list[str]:
+        """Return the names of all who have changed something, in alphabetical order."""
+        rows = self._rows("SELECT DISTINCT agent FROM told ORDER BY agent")
+        return [row[0] for row in rows]
+
     def _positions(self, condition: str, *values: str) -> list[Position]:
         query = f"SELECT {_POSITION} FROM told WHERE {condition} ORDER BY {_ORDER}"
         rows = self._rows(query, *values)

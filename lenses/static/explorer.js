@@ -74,6 +74,7 @@ const KEYS = {
   "/": () => (byId("query") || byId("q")).focus(),
   f: () => window.location.assign("/"),
   t: () => window.location.assign("/tree"),
+  m: () => byId("lens").querySelector("button").click(),
   "?": () => window.location.assign("/help"),
   j: () => step(1),
   k: () => step(-1),

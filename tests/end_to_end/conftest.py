@@ -11,7 +11,11 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
+from zibaldone.tools.api import remember_about_user, update_memory
+from zibaldone.tools.notes import delete_note, edit_note
+from zibaldone.tools.vault import Caller, Vault
 
+AGENT = Caller("planner", "laptop", "morning", "2.1", "agent")
 REPOSITORY = Path(__file__).parents[2]
 AXE = REPOSITORY / "tests/clients/node_modules/axe-core/axe.min.js"
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -57,6 +61,15 @@ def sample(tmp_path_factory):
     vault = shutil.copytree(REPOSITORY / "sample-vault", folder / "vault")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ZIBALDONE_CACHE_DIR", str(folder / "cache"))
+        with Vault.open(vault, caller=AGENT) as agent:
+            remember_about_user(agent, "Tunes a tone low in winter.", category="instruments")
+            update_memory(
+                agent, "ag88aw", "Prefers short answers, the number first.", "she said so"
+            )
+            edit_note(agent, "Brown soda bread", "append", "Buttermilk, never milk.")
+            delete_note(agent, "Salmorejo")
+            stranger = agent.with_caller(Caller("reader", origin="untrusted"))
+            remember_about_user(stranger, "Collects thimbles.", category="hobbies")
         with exploring(vault) as address:
             yield address
 
@@ -102,12 +115,11 @@ class Window:
     def go(self, path):
         return self.page.goto(self.base + path)
 
-    def check_access(self):
-        """Ask axe-core; returns what it finds wrong, in short."""
+    def check_access(self, rules):
+        """Ask axe-core about some of its rules; returns what it finds wrong, in short."""
         self.page.evaluate(AXE.read_text())
         found = self.page.evaluate(
-            "axe.run(document, {resultTypes: ['violations'], "
-            "runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']})"
+            "rules => axe.run(document, {resultTypes: ['violations'], runOnly: rules})", rules
         )
         return [
             f"{each['id']}: {json.dumps([node['html'][:200] for node in each['nodes']])}"

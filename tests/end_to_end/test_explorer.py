@@ -3,12 +3,18 @@
 import re
 
 import pytest
+from zibaldone.tools.api import update_memory
+from zibaldone.tools.vault import Vault
 
 from ..lenses.payloads import PAYLOADS
-from .conftest import AXE
+from .conftest import AGENT, AXE
 
 PAGES = ["/", "/tree", "/tree/projects/bandurria", "/tags", "/tags/casa", "/search?q=bandurria",
-         "/n/t2h5b8kx1wqa", "/help", "/nowhere"]  # fmt: skip
+         "/n/t2h5b8kx1wqa", "/help", "/nowhere", "/journal", "/trash", "/m"]  # fmt: skip
+PREFERENCES = "y0gvbv4gskh5"
+LENS_PAGES = ["/m", f"/m/{PREFERENCES}", f"/m/{PREFERENCES}/ag88aw", "/journal?agent=planner",
+              f"/journal/{PREFERENCES}", f"/purge?note={PREFERENCES}&observation=ag88aw",
+              "/search?q=short&in=memory", "/trash", "/review"]  # fmt: skip
 
 
 def test_an_owner_reads(sample, window):
@@ -24,10 +30,11 @@ def test_an_owner_reads(sample, window):
     page.locator(".picture text", has_text="Home").click()
     assert page.inner_text("h1") == "Home"
     page.click("text=Dark")
+    page.wait_for_selector("html[data-theme=dark]")
     background = page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert background == "rgb(26, 25, 23)"
     page.click("text=Español")
-    assert page.get_attribute("html", "lang") == "es"
+    page.wait_for_selector("html[lang=es]")
     assert page.is_visible("text=Enlazada desde") or page.is_visible("text=Vecindario")
 
 
@@ -36,9 +43,9 @@ def test_a_closed_folder_opens_and_closes_in_place(sample, window):
     visit.go("/")
     folder = visit.page.locator(".tree a.folder", has_text="recipes")
     folder.click()
-    visit.page.wait_for_selector(".tree >> text=Salmorejo")
+    visit.page.wait_for_selector(".tree >> text=Lentejas")
     folder.click()
-    assert not visit.page.is_visible(".tree >> text=Salmorejo")
+    assert not visit.page.is_visible(".tree >> text=Lentejas")
     assert visit.page.url.endswith("/")
 
 
@@ -111,23 +118,84 @@ def test_it_all_works_without_scripts(sample, window):
     assert page.get_attribute("html", "data-theme") == "dark"
 
 
-@pytest.mark.parametrize("path", PAGES)
-def test_a_phone_shows_every_page_whole(sample, window, path):
+def test_a_phone_shows_every_page_whole(sample, window):
     visit = window(sample, viewport={"width": 360, "height": 740}, has_touch=True)
-    visit.go(path)
-    overflow = visit.page.evaluate(
-        "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-    )
-    assert overflow <= 0
+    for path in (*PAGES, *LENS_PAGES):
+        visit.go(path)
+        if path == PAGES[-1]:
+            visit.page.click("#lens button")
+        overflow = visit.page.evaluate(
+            "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+        )
+        assert overflow <= 0, path
+
+
+def test_an_owner_tends_memory(sample_vault, explore, window):
+    """From the switch to a fact, an edit, its history, and back to an earlier version."""
+    visit = window(explore(sample_vault))
+    page = visit.page
+    visit.go("/")
+    assert not page.is_visible("text=Preferences")
+    page.keyboard.press("m")
+    page.click("main >> text=Preferences")
+    page.click("#b-ag88aw >> text=Edit")
+    page.fill("#text", "Prefers long answers.")
+    page.click("text=Save as version")
+    assert page.is_visible("text=It is written.")
+    assert page.inner_text(".history .card >> nth=0 >> ins") == "long"
+    page.click(".history >> text=Restore these words")
+    assert "short answers with the number first" in page.inner_text(".prose.card")
+    page.click("text=Forget this fact")
+    assert page.is_visible("text=no longer in its note")
+    text = (sample_vault / "agent-memory/preferences.md").read_text()
+    assert "ag88aw" not in text
+    page.keyboard.press("m")
+    page.wait_for_url(re.compile(r"/$"))
+    assert page.get_attribute("#lens button", "aria-pressed") == "false"
+
+
+def test_two_windows_and_an_agent_lose_no_words(sample_vault, explore, window):
+    base = explore(sample_vault)
+    one, other = window(base), window(base)
+    for visit in (one, other):
+        visit.go("/m")
+        visit.page.click("main button.main")
+        visit.go(f"/m/{PREFERENCES}/ag88aw")
+    one.page.fill("#text", "Words of the first window.")
+    other.page.fill("#text", "Words of the second window.")
+    one.page.click("text=Save as version")
+    other.page.click("text=Save as version")
+    shown = other.page.inner_text("main")
+    assert "Words of the first window." in shown
+    assert other.page.input_value("#text") == "Words of the second window."
+    with Vault.open(sample_vault, caller=AGENT) as agent:
+        update_memory(agent, "ag88aw", "Words of an agent.")
+    other.page.click("text=Save as version")
+    assert "Words of an agent." in other.page.inner_text("main")
+    other.page.click("text=Save as version")
+    assert "Words of the second window." in other.page.inner_text(".prose.card")
+    history = other.page.inner_text(".history")
+    for said in ("first window", "of an agent", "second window"):
+        assert said in history.replace("\n", " ")
+
+
+ALL_RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 
 
 @pytest.mark.skipif(not AXE.is_file(), reason="axe-core is not installed: `make test` does it")
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_finds_nothing_wrong(sample, window, theme):
+@pytest.mark.parametrize(("theme", "rules"), [("light", ALL_RULES), ("dark", ["color-contrast"])])
+def test_axe_finds_nothing_wrong(sample, window, theme, rules):
     visit = window(sample, color_scheme=theme)
     for path in PAGES:
         visit.go(path)
-        assert visit.check_access() == [], path
+        assert visit.check_access(rules) == [], path
+    visit.page.click("#lens button")
+    for path in LENS_PAGES:
+        visit.go(path)
+        assert visit.check_access(rules) == [], path
+    visit.go(f"/journal/{PREFERENCES}")
+    visit.page.locator(".revision a").first.click()
+    assert visit.check_access(rules) == []
 
 
 def test_the_page_does_not_jump(sample, window):

@@ -59,6 +59,8 @@ def html(text, **options):
         ("x ![[other]]", '<p>x <a href="/n/other">other</a></p>\n'),
         ("![a](http://e.example/p.png)",
          '<p><a href="http://e.example/p.png" class="remote">a (e.example)</a></p>\n'),
+        ("<img src=p.png>", '<img src="/file/p.png" alt="p.png" loading="lazy">'),
+        ("<img src=x onerror=y>", ""),
         ('<img src="https://e.example/p.png" onload=x>',
          '<a href="https://e.example/p.png" class="remote">e.example</a>'),
     ],

@@ -2,14 +2,17 @@
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from jinja2 import Environment, nodes
 from zibaldone.lenses import explore, pages, words
-from zibaldone.lenses.spanish import SPANISH
+from zibaldone.lenses.memory import SORTS
+from zibaldone.lenses.spanish import NAMES, SPANISH
 from zibaldone.lenses.words import Words, preferred
 from zibaldone.tools import cli
 from zibaldone.vault.errors import InvalidArgument
+from zibaldone.vault.revision import Op, Origin
 
 TEMPLATES = sorted((pages.FOLDER / "templates").glob("*.html"))
 NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
@@ -20,7 +23,7 @@ def texts(template):
     tree = Environment().parse(template.read_text())
     for call in tree.find_all(nodes.Call):
         target = call.node
-        if isinstance(target, nodes.Getattr):
+        if isinstance(target, nodes.Getattr) and target.attr != "name":
             target = target.node
         if isinstance(target, nodes.Name) and target.name == "t":
             yield from (each.value for each in call.args if isinstance(each, nodes.Const))
@@ -32,6 +35,15 @@ def test_every_text_of_a_page_is_there_in_spanish():
     assert used - set(SPANISH) == set()
     known = {key for key in SPANISH if key in used or f'"{key}"' in code}
     assert set(SPANISH) - known == set()
+
+
+def test_every_code_of_ours_has_a_word_in_both_languages():
+    codes = {f"op {each}" for each in get_args(Op)} | {
+        f"origin {each}" for each in get_args(Origin)
+    }
+    assert set(NAMES) == codes | {f"by {each}" for each in SORTS}
+    assert Words("es").name("op", "forget") == "olvidada"
+    assert Words("en").name("op", "unheard") == "unheard"
 
 
 def test_both_languages_have_the_same_places_for_values():
