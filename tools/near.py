@@ -45,7 +45,8 @@ class Memory:
 
     `label` and `path` are those of the category; `ids` tells the ids of notes by their paths,
     `doubles` the notes of other categories that seem to hold the candidate already; `echoed` are
-    the memories of which the candidate consists wholly.
+    the memories of which the candidate consists wholly. `token` is the version of the category's
+    note that was looked through, "" without one.
     """
 
     folder: str
@@ -54,6 +55,7 @@ class Memory:
     similar: tuple[Similar, ...]
     doubles: tuple[str, ...]
     echoed: tuple[Similar, ...]
+    token: str
     ids: Mapping[str, str] = field(repr=False)
 
     @property
@@ -121,6 +123,7 @@ def _look(
         similar=similar,
         doubles=tuple(dict.fromkeys(one for one in doubles if one != path)),
         echoed=echoed,
+        token=note.token if note else "",
         ids={row.path: row.id for row in rows},
     )
 

@@ -21,9 +21,12 @@ from .near import Memory, look, sourced
 from .places import project_name
 from .repeated import answer_again, key_of
 from .secrets import refuse_secrets
-from .trust import lowered, refuse_reader, with_trust
+from .trust import gate_of, lowered, refuse_reader, with_trust
 from .vault import Vault
 from .writing import Target, id_of, skip, stamped, target, told, write
+
+LOOKS = 2
+"""How often is looked before a write that may be held, when others write to the same note."""
 
 
 def remember_about_user(
@@ -117,9 +120,15 @@ def _checked(
 
 
 def _remember(vault: Vault, wish: _Wish) -> Remembered:
-    memory = look(vault, wish.project, wish.category, wish.candidate)
-    with vault.store.transaction(memory.path):
-        step = _step(vault, memory, wish)
+    held = gate_of(vault.caller, vault.settings) != "off"
+    for left in reversed(range(LOOKS if held else 1)):
+        memory = look(vault, wish.project, wish.category, wish.candidate)
+        with vault.store.transaction(memory.path):
+            place = target(vault, memory)
+            if place.token == memory.token or not left:
+                step = _step(vault, memory, place, wish)
+                break
+        vault.index.touched((place.path,))
     if isinstance(step, Similar):
         return _supersede(vault, memory, wish.candidate, step)
     if step.outcome != "needs_verdict":
@@ -127,12 +136,11 @@ def _remember(vault: Vault, wish: _Wish) -> Remembered:
     return step
 
 
-def _step(vault: Vault, memory: Memory, wish: _Wish) -> Remembered | Similar:
+def _step(vault: Vault, memory: Memory, place: Target, wish: _Wish) -> Remembered | Similar:
     """Write a candidate, or say why not; or which memory it supersedes. The lock is held."""
     candidate = wish.candidate
     if again := answer_again(vault, candidate):
         return again
-    place = target(vault, memory)
     known = told(vault, memory, place, candidate) or _repeated(vault, memory, memory.echoed)
     if known:
         return known

@@ -13,6 +13,7 @@ or in two languages, it finds one in twenty.
 
 from __future__ import annotations
 
+import functools
 import re
 import unicodedata
 from collections.abc import Callable, Collection, Sequence
@@ -150,6 +151,8 @@ def _kind(score: float, conflict: bool, containment: float) -> Kind:
     return "related" if containment >= _NEAR_SUBJECT else "unrelated"
 
 
+# A new text is compared with several, and the known ones with the next new text again.
+@functools.lru_cache(maxsize=256)
 def _statement(text: str) -> _Statement:
     text = _WORD.sub(_in_digits, text)
     plain = _THOUSANDS.sub("", _folded(text))

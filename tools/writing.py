@@ -43,6 +43,11 @@ class Target:
     path: str
     note: Note | None
 
+    @property
+    def token(self) -> str:
+        """The version token of the note, "" when there is none."""
+        return self.note.source.token if self.note else ""
+
 
 def target(vault: Vault, memory: Memory) -> Target:
     """The category's note, else the path of a new one.

@@ -4,7 +4,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from zibaldone.tools import gate, receipts, review
+from zibaldone.tools import gate, near, receipts, review
 from zibaldone.tools.gate import Verdict, read_verdict
 from zibaldone.tools.history import history
 from zibaldone.tools.lifecycle import forget, update_memory
@@ -186,6 +186,20 @@ def test_a_verdict_on_nothing_is_told_so(vault):
     for verdict in ("same", "supersedes:m3k9f2"):
         with pytest.raises(InvalidArgument, match="nothing like it"):
             remember_about_user(vault, "Sails on Sundays", "sport", verdict=verdict)
+
+
+def test_what_another_writer_adds_meanwhile_is_judged_as_well(vault, dark, monkeypatch):
+    """The index of this process has not seen the other's line when the lock is taken."""
+    others = ["Sails on Sundays, rain or shine"]
+
+    def late(*arguments):
+        memory = near.look(*arguments)
+        if others:
+            remember(vault.with_caller(OWNER), others.pop())
+        return memory
+
+    monkeypatch.setattr("zibaldone.tools.remember.look", late)
+    assert remember(vault, "Sails on Mondays, rain or shine").outcome == "needs_verdict"
 
 
 # Receipts
