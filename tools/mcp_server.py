@@ -38,7 +38,7 @@ from ..vault.errors import ZibaldoneError
 from ..vault.ids import new_id
 from ..vault.source import readable
 from .definition import TOOLS, Tool, tool
-from .render import plain
+from .render import one_line, plain
 from .vault import Caller, Vault
 from .wire import Json, wire, wire_error
 
@@ -181,9 +181,9 @@ def caller_of(context: Context, session: str) -> Caller:
     """Return who calls: what the client says of itself, and never more than an agent."""
     client = context.session.client_params.client_info if context.session.client_params else None
     return Caller(
-        agent=(client.name if client else "") or "unknown",
-        client_version=client.version if client else "",
-        instance=os.environ.get(INSTANCE_VARIABLE, ""),
+        agent=one_line(client.name if client else "") or "unknown",
+        client_version=one_line(client.version if client else ""),
+        instance=one_line(os.environ.get(INSTANCE_VARIABLE, "")),
         session=session,
         origin="agent",
     )

@@ -15,7 +15,7 @@ from . import purge as purging
 from . import revert as reverting
 from . import review as reviewing
 from .commands import JsonOption, VaultOption, opened, write, write_json
-from .render import Piece
+from .render import Piece, one_line
 from .rulebook import RuleEntry, rulebook
 from .wire import wire
 
@@ -42,7 +42,8 @@ def history(ref: Ref, vault_folder: VaultOption = None, as_json: JsonOption = Fa
 def _told(line: journal.RevisionLine) -> list[Piece]:
     version = f" ^{line.observation_id}@v{line.version}" if line.observation_id else ""
     parent = f" (from v{line.parent})" if line.parent else ""
-    client = " ".join(filter(None, [line.agent, line.client_version, line.instance]))
+    said = (line.agent, line.client_version or "", line.instance or "")
+    client = " ".join(filter(None, map(one_line, said)))
     return [
         (f"{line.revision}  {line.time}  ", "faint"),
         (f"{line.op}{version}{parent}", "title"),

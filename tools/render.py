@@ -7,6 +7,7 @@ terminal's matter (`STYLES`); without colours the same words are left.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from functools import singledispatch
 from typing import Final, Literal
@@ -54,6 +55,9 @@ STYLES: Final[Mapping[Role, str]] = {
     "removed": "red",
 }
 
+NAME_LENGTH = 100
+"""Characters of a client's name, version or instance that are kept."""
+
 _CONTROL = re.compile(r"\r(?=\n)|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
@@ -67,6 +71,17 @@ def plain(answer: object) -> str:
 def harmless(text: str) -> str:
     """Return text without control characters, which could steer the terminal it is shown in."""
     return _CONTROL.sub(lambda found: "" if found[0] == "\r" else "\ufffd", text)
+
+
+def one_line(text: str) -> str:
+    """Return what someone says of itself as one short line, which can forge no other.
+
+    Blanks are joined, what cannot be seen gives way to U+FFFD, and the rest after
+    `NAME_LENGTH` characters is left out.
+    """
+    words = " ".join(text[: 10 * NAME_LENGTH].split())
+    line = "".join("\ufffd" if unicodedata.category(each)[0] == "C" else each for each in words)
+    return line if len(line) <= NAME_LENGTH else f"{line[: NAME_LENGTH - 1]}…"
 
 
 @singledispatch

@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Final
 
 from ..vault.ids import new_id
+from .render import one_line
 from .vault import Caller
 
 AGENT_VARIABLE = "ZIBALDONE_AGENT"
@@ -36,14 +37,14 @@ def caller_of(environment: Mapping[str, str]) -> Caller:
     """Return who is asking, as far as the environment tells."""
     owner = Caller(
         agent="owner",
-        instance=environment.get(INSTANCE_VARIABLE, ""),
+        instance=one_line(environment.get(INSTANCE_VARIABLE, "")),
         session=new_id(),
         origin="owner",
         passing=True,
     )
     if name := environment.get(AGENT_VARIABLE):
-        return replace(owner, agent=name, origin="agent")
+        return replace(owner, agent=one_line(name) or "unknown", origin="agent")
     for variable, name in AGENT_SHELLS.items():
         if value := environment.get(variable):
-            return replace(owner, agent=name or value, origin="agent")
+            return replace(owner, agent=name or one_line(value) or "unknown", origin="agent")
     return owner

@@ -295,6 +295,12 @@ def test_the_owner_by_default() -> None:
     assert caller_of({"CLAUDECODE": "", "ZIBALDONE_AGENT": ""}).origin == "owner"
 
 
+def test_a_blank_name_is_an_agents_all_the_same_and_a_name_is_one_line():
+    assert caller_of({"ZIBALDONE_AGENT": " "}).origin == "agent"
+    named = caller_of({"ZIBALDONE_AGENT": "a\n\x1b[2Jb\u202ec " + "x" * 9000})
+    assert named.agent == "a \ufffd[2Jb\ufffdc " + "x" * 89 + "…"
+
+
 @pytest.mark.parametrize("variable", AGENT_VARIABLES)
 def test_an_agents_shell_is_an_agents_door(variable) -> None:
     caller = caller_of({variable: "1", "ZIBALDONE_AGENT_INSTANCE": "two"})
