@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from http import HTTPStatus
 from typing import Any, Final, get_args
 from urllib.parse import parse_qsl, quote
@@ -25,6 +26,7 @@ from ..vault.errors import (
 )
 from . import browsing, journal, memory, reading, reviewing, settings
 from .guard import FILE_POLICY, Door, Guard, cookie_header
+from .live import stream
 from .pages import Pages
 from .visit import Answer, File, Handler, House, Language, Page, Theme, Visit
 from .words import preferred
@@ -83,6 +85,7 @@ def application(house: House, door: Door) -> ASGIApp:
     routes = [Route(path, site.shows(page), methods=["GET"]) for path, page in GET.items()]
     routes += [Route(path, site.does(action), methods=["POST"]) for path, action in POST.items()]
     routes.append(Route("/static/{version}/{name}", site.static, methods=["GET"]))
+    routes.append(Route("/live", site.live, methods=["GET"]))
     failures: dict[Any, Any] = {HTTPException: site.http_failure, Exception: site.failure}
     app = Starlette(routes=routes, exception_handlers=failures)
     return Guard(app, door)
@@ -123,6 +126,10 @@ class _Site:
         headers = {"cache-control": "max-age=31536000, immutable"}
         return Response(file.data, media_type=file.media_type, headers=headers)
 
+    async def live(self, request: Request) -> Response:
+        """Tell a page what changes, for as long as it is open."""
+        return stream(request, self._house, lens=self._kept(request, "lens") == "on")
+
     async def http_failure(self, request: Request, failure: Exception) -> Response:
         """Answer an address that is none, or a method that it does not know."""
         status = failure.status_code if isinstance(failure, HTTPException) else 500
@@ -156,6 +163,7 @@ class _Site:
 
     def _answered(self, handler: Handler, visit: Visit) -> Response:
         try:
+            visit = replace(visit, change=self._house.news.now())
             answer = handler(visit)
         except ZibaldoneError as error:
             answer = error_page(error)

@@ -16,6 +16,9 @@ SPANISH: Final[dict[str, str]] = {
     "Folders": "Carpetas",
     "The index is being built; {behind} notes are still to come.": "El índice se está "
     "construyendo; faltan {behind} notas.",
+    "This page has changed meanwhile.": "Esta página ha cambiado mientras tanto.",
+    "Show it": "Mostrarlo",
+    "Updated just now": "Actualizado ahora mismo",
     "Appearance": "Apariencia",
     "Light or dark": "Claro u oscuro",
     "As the system": "Como el sistema",

@@ -19,6 +19,7 @@ from ..indexer.catalog import Row
 from ..tools.vault import Vault
 from ..vault.errors import NoteNotFound
 from ..vault.paths import fold_name
+from .news import News
 from .shelf import MEMORY, Shelves
 
 Theme = Literal["auto", "light", "dark"]
@@ -69,6 +70,9 @@ class House:
         self.vault = vault
         self.shelves = Shelves(vault)
         self.files = FileNames(vault)
+        self.news = News(vault)
+        self.ending = threading.Event()
+        """Set when the explorer is about to end, so that no open page holds it up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +88,8 @@ class Visit:
     theme: Theme = "auto"
     csrf: str = ""
     address: str = "/"
+    change: int = -1
+    """The number of the state of the vault before it was looked at, for `News`."""
 
     @property
     def vault(self) -> Vault:

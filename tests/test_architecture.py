@@ -15,6 +15,7 @@ ROOMS = ("vault", "indexer", "tools", "lenses")
 DOORS = {
     "lenses/explore.py",
     "lenses/guard.py",
+    "lenses/live.py",
     "lenses/server.py",
     "lenses/serving.py",
     "tools/__main__.py",
@@ -263,7 +264,7 @@ def test_only_the_doors_speak_mcp_or_http():
         ),
         ("jinja2", {"lenses/pages.py"}),
         ("nh3", {"lenses/markup.py"}),
-        ("starlette", {"lenses/guard.py", "lenses/server.py"}),
+        ("starlette", {"lenses/guard.py", "lenses/live.py", "lenses/server.py"}),
         ("uvicorn", {"lenses/serving.py"}),
         ("watchdog", {"indexer/watcher.py"}),
         ("detect_secrets", {"tools/secrets.py"}),

@@ -92,3 +92,66 @@ document.addEventListener("keydown", (event) => {
     act();
   }
 });
+
+// News: an open page is brought up to date, unless someone is typing in it.
+const news = byId("news");
+const wanted = document.body.dataset.live;
+let stream = null;
+let seen = document.body.dataset.change;
+let fading = 0;
+
+function say(text, act) {
+  clearTimeout(fading);
+  news.textContent = text;
+  if (act) {
+    const button = document.createElement("button");
+    button.textContent = news.dataset.show;
+    button.addEventListener("click", act);
+    news.append(button);
+  } else {
+    fading = setTimeout(() => news.replaceChildren(), 4000);
+  }
+}
+
+const typed = () =>
+  [...document.querySelectorAll("main textarea, main input")].some(
+    (field) => field.type !== "hidden" && (field.value !== field.defaultValue || field === document.activeElement),
+  );
+
+async function bringUpToDate() {
+  const focused = document.activeElement?.closest("main") && document.activeElement.getAttribute("href");
+  try {
+    const found = parsed(await pageAt(window.location.href)).querySelector("main");
+    byId("main").replaceChildren(...found.childNodes);
+    if (focused) document.querySelector(`main a[href="${CSS.escape(focused)}"]`)?.focus();
+    say(news.dataset.updated);
+  } catch {
+    say(news.dataset.changed, () => window.location.reload());
+  }
+}
+
+function hear(event) {
+  seen = event.lastEventId || seen;
+  const { notes } = JSON.parse(event.data);
+  if (wanted !== "*" && !notes.includes(wanted) && !notes.includes("*")) return;
+  if (typed()) say(news.dataset.changed, () => window.location.reload());
+  else bringUpToDate();
+}
+
+// Browsers open few connections to one site: a page that nobody sees gives its own back.
+function listen() {
+  if (document.hidden) {
+    stream?.close();
+    stream = null;
+  } else if (wanted && !stream) {
+    stream = new EventSource(`/live?since=${seen}`);
+    stream.addEventListener("message", hear);
+  }
+}
+document.addEventListener("visibilitychange", listen);
+window.addEventListener("pagehide", () => {
+  stream?.close();
+  stream = null;
+});
+window.addEventListener("pageshow", listen);
+listen();

@@ -248,6 +248,34 @@ STRANGE = """
 """
 
 
+def test_an_open_page_follows_its_note(sample_vault, explore, window):
+    visit = window(explore(sample_vault))
+    visit.go("/n/t2h5b8kx1wqa")
+    file = sample_vault / "projects/bandurria/Bandurria 1931.md"
+    file.write_text(file.read_text() + "\nWritten in an editor.\n")
+    visit.page.wait_for_selector("text=Written in an editor.")
+    visit.go("/")
+    (sample_vault / "inbox/Fresh.md").write_text("Fresh from the editor.\n")
+    visit.page.wait_for_selector("main >> text=Fresh from the editor.")
+
+
+def test_what_is_being_typed_stays_when_an_agent_writes(sample_vault, explore, window):
+    visit = window(explore(sample_vault))
+    page = visit.page
+    visit.go("/m")
+    page.click("main button.main")
+    visit.go(f"/m/{PREFERENCES}/ag88aw")
+    page.fill("#text", "Half a senten")
+    with Vault.open(sample_vault, caller=AGENT) as agent:
+        update_memory(agent, "ag88aw", "Words of an agent.")
+    page.wait_for_selector("#news >> text=changed meanwhile")
+    assert page.input_value("#text") == "Half a senten"
+    assert "Words of an agent." not in page.inner_text("main")
+    page.click("text=Save as version")
+    assert "Words of an agent." in page.inner_text("main")
+    assert page.input_value("#text") == "Half a senten"
+
+
 def test_a_second_site_can_neither_read_nor_write(sample, browser, tmp_path):
     import functools
     import http.server

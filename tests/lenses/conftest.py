@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from urllib.parse import urlencode
 
 import pytest
-import uvicorn
 from zibaldone.lenses.guard import Door
-from zibaldone.lenses.serving import configured
+from zibaldone.lenses.serving import Server
 from zibaldone.lenses.visit import House
 from zibaldone.tools.vault import Caller, Vault
 
@@ -90,7 +89,8 @@ def running(vault, host="127.0.0.1", token=""):
     bound = socket.create_server(("127.0.0.1", 0))
     port = bound.getsockname()[1]
     door = Door(host, port, token)
-    server = uvicorn.Server(configured(House(vault), door))
+    house = House(vault)
+    server = Server(house, door)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]}, daemon=True)
     thread.start()
     while not server.started:
@@ -98,6 +98,7 @@ def running(vault, host="127.0.0.1", token=""):
     try:
         yield Site(door, port, vault)
     finally:
+        house.ending.set()
         server.should_exit = True
         thread.join(10)
         bound.close()

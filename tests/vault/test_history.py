@@ -118,6 +118,23 @@ def test_records_of_an_agent_since_a_time(teller, history):
     assert len(history.of_agent("other-agent", written[0].time)) == 3
 
 
+def test_the_latest_records_of_all_notes(teller, history):
+    other = Actor("other-agent", instance="phone", session="s2")
+    written = [
+        teller.tell(b"%d\n" % n, note=f"note{n % 3}", actor=other if n % 2 else teller.actor)
+        for n in range(6)
+    ]
+    history.catch_up()
+    assert history.latest(9) == written[::-1]
+    assert history.latest(2, 1) == [written[4], written[3]]
+    assert history.latest(9, agent="other-agent") == written[5::-2]
+    assert history.latest(9, instance="phone", session="s2") == written[5::-2]
+    assert history.latest(9, session="s2", agent="nobody") == []
+    assert history.latest(9, since=written[4].time) == [written[5], written[4]]
+    assert history.latest(9, until=written[1].time) == [written[1], written[0]]
+    assert history.agents() == sorted({"other-agent", teller.actor.agent})
+
+
 def test_who_wrote_an_observation_first(teller, history):
     first, other = Actor("first"), Actor("other")
     teller.tell(b"a\n", op="append", actor=first, observation="aaaaaa", version=1)
