@@ -102,7 +102,8 @@ class _Note:
 
     def take_back(self, names: Iterable[str]) -> tuple[list[str], list[str]]:
         """Take back these observations; return those that were, and those left to others."""
-        ours, left = [], []
+        ours: list[str] = []
+        left: list[str] = []
         for name in names:
             (ours if self._is_last(self._touching(name)) else left).append(name)
         plans = {name: self._before(name) for name in ours}
