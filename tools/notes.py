@@ -44,6 +44,7 @@ from .enforced import Guard
 from .form import checked_tag
 from .kinds import refuse_agents
 from .linked import backlinks, links, missing_part
+from .own_words import in_own_words
 from .places import known_project, new_note, project_name
 from .refs import resolve, whole
 from .search import date_of, known_origin
@@ -143,14 +144,15 @@ def edit_note(
 
     `findReplace` needs `find`, which must occur exactly once; without `content` it is deleted.
     The other modes need `content`; `append` takes a `section` too. With `version_token` the edit
-    is made only on that version.
+    is made only on that version. What an agent writes into memory is marked as its own.
     Raises `TextNotFound`, `TextNotUnique`, `SectionNotFound`, `SectionAmbiguous`, `NoteChanged`,
     `NoteUnusable`, `SecretRefused` in memory, and what `get_note` raises; the note is as it was
     then.
     """
     if content is None and mode != "findReplace":
         raise InvalidArgument("content", f"it is needed with mode {mode}")
-    change = _change(mode, _checked_text("content", content or ""), find, section)
+    edited = _change(mode, _checked_text("content", content or ""), find, section)
+    change = in_own_words(vault, edited)
     row, guard = vault.index.ask(lambda: (whole(vault, ref), Guard(vault)))
     with vault.store.transaction(row.path):
         before = read_note(vault.layout, row.path)

@@ -55,12 +55,13 @@ def revert(vault: Vault, agent: str, since: str) -> Reverted:
     reverted: list[str] = []
     left: list[str] = []
     for each, names in touched.items():
-        note = _Note(vault, agent, moment, each)
-        if not names or not note.is_memory():
-            left.append(each)
-            continue
-        for found, known_as in zip(note.take_back(names), (reverted, left), strict=True):
-            known_as += [f"{note.path}#^{name}" for name in found]
+        with vault.store.locked():  # What is read now is what is put back.
+            note = _Note(vault, agent, moment, each)
+            if not names or not note.is_memory():
+                left.append(each)
+                continue
+            for found, known_as in zip(note.take_back(names), (reverted, left), strict=True):
+                known_as += [f"{note.path}#^{name}" for name in found]
     mark_stale(vault)
     return Reverted(tuple(reverted), tuple(left))
 
@@ -203,11 +204,11 @@ class _Note:
         return remove_observation(source, item) if item else source
 
     def _clear_away(self, source: Source) -> None:
-        """Put a note that the agent made, and that holds nothing any more, into the trash."""
-        made = self._subject.records[0]
+        """Put a note that the agent alone made, and that holds nothing any more, into the trash."""
+        records = self._subject.records
         rest = [line for line in source.body_text.splitlines() if line.strip()]
         empty = len(rest) < 2 and all(line.startswith("#") for line in rest)
-        if empty and made.before is None and self._is_theirs(made):
+        if empty and records[0].before is None and all(map(self._is_theirs, records)):
             act = self._vault.act("delete", self._all.note, reason="reverted")
             self._vault.store.trash(self.path, self._all.note, act)
 

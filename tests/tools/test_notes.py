@@ -773,9 +773,9 @@ def test_mm_06_a_part_of_a_fact_is_changed_and_the_rest_stays(opened, on_disk):
 
 
 def test_mm_08_disk_search_and_answer_agree(opened, on_disk):
-    vault = opened({"agent-memory/music.md": "- Dislikes opera\n"})
+    vault = opened({"agent-memory/music.md": "- Dislikes opera ^m3k9f2\n"})
     answer = edit_note(vault, "music", "findReplace", "Enjoys opera", find="Dislikes opera")
-    assert on_disk("agent-memory/music.md") == "- Enjoys opera\n"
+    assert on_disk("agent-memory/music.md") == "- Enjoys opera ^m3k9f2\n"
     assert answer.version_token == get_note(vault, "music").version_token
     assert "+- Enjoys opera" in answer.diff
     assert search(vault, "Dislikes").results == ()

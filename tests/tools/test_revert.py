@@ -155,6 +155,15 @@ def test_a_note_that_the_agent_made_and_that_is_empty_now_goes_to_the_trash(owne
     assert texts(owner, other.path) == []
 
 
+def test_a_note_that_the_owner_has_touched_stays_though_it_is_empty(owner, writer, vault_dir):
+    made = remember_about_user(writer, "Likes mud.", category="food")
+    note = vault_dir / made.path
+    note.write_text(note.read_text().replace("---\n", "---\nmuted: true\n", 1))
+    revert(owner, "writer", EVER)
+    assert "muted: true" in note.read_text()
+    assert texts(owner, made.path) == []
+
+
 def test_an_agent_that_calls_itself_the_editor_takes_nothing_of_the_owners_along(
     owner, planner, vault_dir
 ):
