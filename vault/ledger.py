@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import logging
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -26,6 +27,8 @@ from .replay import replay
 from .revision import Actor, Change, Op, Record, Revision, undoing
 from .source import token_of
 from .splices import Splice, splices_between, whole
+
+_log = logging.getLogger(__name__)
 
 OWNER = Actor("editor", origin="owner")
 SYSTEM = Actor("zibaldone", origin="system")
@@ -302,6 +305,7 @@ class _Touched(TypedDict):
 
 
 def _cut_off(record: Record) -> Revision:
+    _log.warning("A crash kept a write (%s) from %s; it is taken back.", record.op, record.path)
     return undoing(record, SYSTEM, "the note is as it was before: the write did not reach it")
 
 

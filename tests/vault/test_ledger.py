@@ -147,12 +147,15 @@ def test_an_edit_that_comes_in_between_is_the_owners_and_not_the_agents(
     assert touched(told(vault)[-1]) == [("m3k9f2", "update", 2, 1)]
 
 
-def test_a_record_that_a_crash_kept_from_its_note_is_undone_at_the_next_start(vault, vault_dir):
+def test_a_record_that_a_crash_kept_from_its_note_is_undone_at_the_next_start(
+    vault, vault_dir, caplog
+):
     written(vault, TEXT, "create", "m3k9f2")
     vault.ledger.enter("agent-memory/new.md", None, b"- x ^q81xz0\n", Act("create", "abc", AGENT))
     again = Store(open_layout(vault_dir))
     again.write("other.md", b"x", expected=None)
     assert [record.op for record in told(again, "abc")] == ["create", "undone"]
+    assert "kept a write (create) from agent-memory/new.md" in caplog.text
     again.ledger.close()
 
 
