@@ -27,7 +27,7 @@ from ..vault.errors import (
 from ..vault.history import ObservationState
 from ..vault.journal import JournalFile
 from ..vault.ledger import SYSTEM, Act, Ledger
-from ..vault.memory import Observation, observations, replace_observation
+from ..vault.memory import Observation, find_observation, observations, replace_observation
 from ..vault.note import Note, parse_note, read_note
 from ..vault.replay import replay
 from ..vault.thread import OVER
@@ -97,7 +97,7 @@ def confirm(vault: Vault, ref: str) -> Confirmed:
         if not lies_at(vault, note_id, path):
             raise NoteNotFound(ref)
         note = read_note(vault.layout, path)
-        item = _find(note, observation or "")
+        item = find_observation(note, observation)
         if item is None:
             raise NoteNotFound(ref)
         if item.status != STALE:
@@ -229,7 +229,7 @@ def _as_of(vault: Vault, state: ObservationState) -> Observation | None:
     records = vault.store.ledger.history.records(state.note)
     data = replay(records, state.position.hash, blank=True)
     note = parse_note(vault.layout, state.path, data) if data else None
-    return _find(note, state.observation) if note else None
+    return find_observation(note, state.observation)
 
 
 def _mark(vault: Vault, note: Note, observation: str, source: ObservationState) -> bool:
@@ -241,7 +241,7 @@ def _mark(vault: Vault, note: Note, observation: str, source: ObservationState) 
     reason = f"its source ^{source.observation} was changed ({source.op})"
     with vault.store.transaction(note.path):
         now = read_note(vault.layout, note.path)
-        item = _find(now, observation)
+        item = find_observation(now, observation)
         if item is None or item.status not in ACTIVE:
             return False
         act = Act("update", now.id, SYSTEM, observation, cause, reason)
@@ -259,7 +259,3 @@ def _write_status(vault: Vault, note: Note, item: Observation, status: str, act:
     fields |= {"status": status} if status else {}
     source = replace_observation(note.source, replace(item, fields=fields), item.text)
     return vault.store.write(note.path, source.data, expected=note.source.token, act=act)
-
-
-def _find(note: Note, observation: str) -> Observation | None:
-    return next((each for each in observations(note) if each.id == observation), None)

@@ -1,4 +1,4 @@
-"""What an edit changed, as a unified diff.
+"""What an edit changed: line by line as a unified diff, or word by word.
 
 An edit changes one place, so that it is enough to leave out what is equal at both ends: that
 takes time in proportion to the note, where a search for the smallest diff may take its square.
@@ -6,6 +6,7 @@ takes time in proportion to the note, where a search for the smallest diff may t
 
 from __future__ import annotations
 
+import difflib
 from itertools import takewhile
 
 from ..vault.source import readable
@@ -42,3 +43,18 @@ def _range(start: int, count: int, sign: str = "-") -> str:
     """A place as a unified diff gives it: the first line from 1, or the line before nothing."""
     first = start + 1 if count else start
     return f"{sign}{first}" if count == 1 else f"{sign}{first},{count}"
+
+
+def word_diff(before: str, after: str) -> str:
+    """What changed, word by word: `Prefers [-dark-]{+light+} themes.`"""
+    old, new = before.split(), after.split()
+    parts = []
+    for tag, start, end, new_start, new_end in difflib.SequenceMatcher(
+        None, old, new
+    ).get_opcodes():
+        gone, come = " ".join(old[start:end]), " ".join(new[new_start:new_end])
+        if tag == "equal":
+            parts.append(gone)
+            continue
+        parts.append((f"[-{gone}-]" if gone else "") + (f"{{+{come}+}}" if come else ""))
+    return " ".join(parts)

@@ -7,16 +7,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..vault.eraser import Eraser
-from ..vault.errors import (
-    InvalidArgument,
-    NoteUnusable,
-    RevisionUnavailable,
-)
+from ..vault.errors import InvalidArgument, RevisionUnavailable, naming
 from ..vault.history import NoteState
 from ..vault.memory import (
     Observation,
     append_observation,
-    observations,
+    find_observation,
     replace_observation,
 )
 from ..vault.note import Note, parse_note, read_note
@@ -24,8 +20,7 @@ from ..vault.replay import replay
 from ..vault.revision import Op, Record
 from ..vault.source import Source, readable, token_of
 from .derivation import mark_stale
-from .diff import unified
-from .lifecycle import word_diff
+from .diff import unified, word_diff
 from .subjects import Subject, chosen, lies_at, owner_only, subject_of
 from .vault import Vault
 
@@ -186,12 +181,7 @@ def observation_at(vault: Vault, subject: Subject, record: Record | None) -> Obs
     data = replay(subject.records, record.hash, blank=True) if record else None
     if data is None:
         return None
-    return observation_in(parse_note(vault.layout, subject.path, data), subject.observation)
-
-
-def observation_in(note: Note, observation: str | None) -> Observation | None:
-    """Return the observation of a note that has this id."""
-    return next((each for each in observations(note) if each.id == observation), None)
+    return find_observation(parse_note(vault.layout, subject.path, data), subject.observation)
 
 
 def _lost(vault: Vault, subject: Subject, to: str | None) -> Observation:
@@ -223,13 +213,11 @@ def with_past(note: Note, past: Observation) -> Source:
 
     Raises NoteUnusable.
     """
-    present = observation_in(note, past.id)
-    try:
+    present = find_observation(note, past.id)
+    with naming(note.path):
         if present is None:
             return append_observation(note.source, past.text, id=past.id, fields=past.fields)
         return replace_observation(note.source, replace(present, fields=past.fields), past.text)
-    except NoteUnusable as failure:
-        raise NoteUnusable(note.path, failure.problem) from failure
 
 
 def _lines(record: Record, observation: str | None) -> Iterator[RevisionLine]:

@@ -7,17 +7,16 @@ can bring it back.
 from __future__ import annotations
 
 import dataclasses
-import difflib
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from ..indexer.catalog import Row
 from ..indexer.view import Scope
-from ..vault.errors import InvalidArgument, NoteAmbiguous, NoteNotFound, NoteUnusable
+from ..vault.errors import InvalidArgument, NoteAmbiguous, NoteNotFound, naming
 from ..vault.memory import (
     Observation,
     canonical,
-    observations,
+    find_observation,
     remove_observation,
     replace_observation,
 )
@@ -26,6 +25,7 @@ from ..vault.revision import Op
 from ..vault.source import Source
 from .answers import Forgotten, Updated
 from .derivation import STALE, mark_stale
+from .diff import word_diff
 from .enforced import Guard
 from .kinds import refuse_agents
 from .refs import resolve
@@ -160,15 +160,12 @@ def _changed(
         if note.place.note_class != "agent-memory":
             raise NoteNotFound(f"{path}#^{place.observation}")
         refuse_agents(vault, note.kind)
-        known = (item for item in observations(note) if item.id == place.observation)
-        item = next(known, None) if place.observation else None
+        item = find_observation(note, place.observation)
         if item is None or is_hidden(vault, item):
             raise NoteNotFound(f"{path}#^{place.observation}")
         _refuse_superseded(vault, place, note)
-        try:
+        with naming(path):
             source = change(note.source, item)
-        except NoteUnusable as failure:
-            raise NoteUnusable(path, failure.problem) from failure
         if source.data != note.source.data:
             act = vault.act(op, note.id, place.observation, reason=reason)
             vault.store.write(path, source.data, expected=note.source.token, act=act)
@@ -184,18 +181,3 @@ def _refuse_superseded(vault: Vault, place: Place, note: Note) -> None:
 
 def _version(vault: Vault, place: Place, note: Note) -> int:
     return versions(vault, note.path, note.id, [place.observation]).get(place.observation, 1)
-
-
-def word_diff(before: str, after: str) -> str:
-    """What changed, word by word: `Prefers [-dark-]{+light+} themes.`"""
-    old, new = before.split(), after.split()
-    parts = []
-    for tag, start, end, new_start, new_end in difflib.SequenceMatcher(
-        None, old, new
-    ).get_opcodes():
-        gone, come = " ".join(old[start:end]), " ".join(new[new_start:new_end])
-        if tag == "equal":
-            parts.append(gone)
-            continue
-        parts.append((f"[-{gone}-]" if gone else "") + (f"{{+{come}+}}" if come else ""))
-    return " ".join(parts)

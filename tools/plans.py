@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 
 from ..indexer.catalog import Row
 from ..vault import plan as steps_of
-from ..vault.errors import InvalidArgument, NameUnknown, NoteNotFound, NoteUnusable
+from ..vault.errors import InvalidArgument, NameUnknown, NoteNotFound, naming
 from ..vault.ids import new_id
 from ..vault.memory import canonical
 from ..vault.note import Note, parse_note, read_note
@@ -290,10 +290,8 @@ def _marked(plan: _Open, step: Step, state: StepState, remark: str) -> _Open:
     if step.state == state and remark in ("", step.remark):
         return plan
     wanted = DASH.join(filter(None, [kept, remark]))
-    try:
+    with naming(plan.note.path):
         source = steps_of.mark(plan.note.source, step, state, wanted)
-    except NoteUnusable as failure:
-        raise replace(failure, path=plan.note.path) from failure
     if source.data == plan.note.source.data:
         return plan
     note = replace(plan.note, source=source)

@@ -7,7 +7,7 @@ is finished by another one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from ..vault.forgetting import Doomed, inserted_lines, of_observation, whole_not
 from ..vault.frontmatter import remove_property
 from ..vault.ids import is_block_id
 from ..vault.layout import conflict_copy
-from ..vault.memory import Observation, observations, remove_observation
+from ..vault.memory import find_observation, observations, remove_observation
 from ..vault.note import Note, parse_note, read_note
 from ..vault.paths import NOTE_ENDING
 from ..vault.replay import replay
@@ -78,7 +78,7 @@ def doomed(vault: Vault, ref: str) -> Doom:
     target = _target(vault, ref)
     there = lies_at(vault, target.note, target.path)
     note = read_note(vault.layout, target.path) if there else None
-    item = _find(note, target.observation) if target.observation else None
+    item = find_observation(note, target.observation)
     records = vault.store.ledger.history.records(target.note)
     told = sum(_is_about(each, target.observation) for each in records)
     return Doom(target.note, target.path, target.observation, item.text if item else None, told)
@@ -141,7 +141,7 @@ def _of_revision(vault: Vault, subject: Subject, record: Record, revision: str) 
             raise InvalidArgument("revision", "all that it wrote is what the note says now")
         return found
     text = _text_at(vault, subject, record, revision)
-    present = _find(now, subject.observation) if now else None
+    present = find_observation(now, subject.observation)
     if present is not None and present.text == text:
         problem = "these words are what the note says now; change them first, or purge them"
         raise InvalidArgument("revision", problem)
@@ -153,7 +153,7 @@ def _of_revision(vault: Vault, subject: Subject, record: Record, revision: str) 
 def _text_at(vault: Vault, subject: Subject, record: Record, revision: str) -> str:
     data = replay(subject.records, record.hash, blank=True)
     note = parse_note(vault.layout, subject.path, data) if data else None
-    past = _find(note, subject.observation)
+    past = find_observation(note, subject.observation)
     if past is None:
         raise RevisionUnavailable(revision, "the observation was not there then")
     return past.text
@@ -174,7 +174,7 @@ def _target(vault: Vault, ref: str) -> _Target:
 def _is_there(vault: Vault, target: _Target) -> bool:
     if target.observation is None:
         return True
-    return _find(read_note(vault.layout, target.path), target.observation) is not None
+    return find_observation(read_note(vault.layout, target.path), target.observation) is not None
 
 
 class _Job:
@@ -229,7 +229,7 @@ class _Job:
             yield note.source.text
             if note.place.note_class == "user-doc" and len(path.stem) >= SHORTEST:
                 yield path.stem
-        elif item := _find(note, self.target.observation):
+        elif item := find_observation(note, self.target.observation):
             yield item.text
 
     def _parsed(self, path: Path, data: bytes) -> Note:
@@ -359,11 +359,6 @@ def _is_about(record: Record, observation: str | None) -> bool:
     if observation is None:
         return True
     return any(each.observation == observation for each in record.touched)
-
-
-def _find(note: Note | None, observation: str | None) -> Observation | None:
-    found: Iterable[Observation] = observations(note) if note else ()
-    return next((each for each in found if each.id == observation), None)
 
 
 def _without(note: Note, observation: str, words: Words) -> bytes:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 
 from ..vault.errors import InvalidArgument, NoteNotFound
-from ..vault.memory import observations
+from ..vault.memory import find_observation
 from ..vault.note import Note, parse_note, read_note
 from ..vault.revision import Record
 from .answers import Remembered
@@ -45,7 +45,7 @@ def answer_again(vault: Vault, candidate: Candidate) -> Remembered | None:
     if record is None or record.observation is None or not _reached(vault, record):
         return None
     written = _written(vault, record)
-    line = next((one for one in observations(written) if one.id == record.observation), None)
+    line = find_observation(written, record.observation)
     if line is not None and line.text != candidate.words and not record.redacted:
         problem = "other words were written with it; take a new key for each observation"
         raise InvalidArgument("idempotency_key", problem)

@@ -14,13 +14,13 @@ from datetime import UTC, datetime
 
 from ..vault.errors import InvalidArgument, NoteExists, NoteUnusable
 from ..vault.frontmatter import remove_property, set_property
-from ..vault.memory import Observation, observations, remove_observation
+from ..vault.memory import Observation, find_observation, observations, remove_observation
 from ..vault.note import parse_note, read_note
 from ..vault.replay import Lineage, replay
 from ..vault.revision import Record
 from ..vault.source import Source
 from .derivation import mark_stale
-from .history import observation_at, observation_in, restore, with_past
+from .history import observation_at, restore, with_past
 from .subjects import lies_at, owner_only, subject_of
 from .vault import Vault
 
@@ -198,7 +198,7 @@ class _Note:
 
     def _changed(self, source: Source, name: str, before: Observation | None) -> Source:
         note = parse_note(self._vault.layout, self.path, source.data)
-        item = observation_in(note, name)
+        item = find_observation(note, name)
         if before is not None:
             return with_past(note, before)
         return remove_observation(source, item) if item else source

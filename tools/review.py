@@ -13,17 +13,20 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from ..indexer.view import Scope
-from ..vault.errors import NoteNotFound, NoteUnusable, OwnerOnly, ProposalChanged
+from ..vault.errors import NoteNotFound, ProposalChanged, naming
 from ..vault.memory import Observation, observations, remove_observation, replace_observation
 from ..vault.note import Note, read_note
 from ..vault.source import Source, readable
 from .answers import Origin
 from .receipts import as_text
 from .search import known_origin
+from .subjects import owner_only
 from .trust import UNREVIEWED
 from .vault import Vault
 
 TICKET_LENGTH = 12
+
+_REVIEW = "review what agents propose"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +69,7 @@ def queue(vault: Vault) -> tuple[Proposal, ...]:
 
     Raises `OwnerOnly` for everyone else.
     """
-    _owner(vault)
+    owner_only(vault, _REVIEW)
     vault.store.ledger.history.catch_up()
     found = [_proposal(vault, note, item) for note, item in _waiting(vault)]
     return tuple(sorted(found, key=lambda one: (one.time is None, one.time or "", one.path)))
@@ -83,11 +86,6 @@ def accept(vault: Vault, ticket: str) -> Reviewed:
 def reject(vault: Vault, ticket: str, reason: str | None = None) -> Reviewed:
     """Take a proposal out of its note; the journal keeps it. Raises as `accept` does."""
     return _decide(vault, ticket, "rejected", reason)
-
-
-def _owner(vault: Vault) -> None:
-    if vault.caller.origin != "owner":
-        raise OwnerOnly("review what agents propose")
 
 
 def _waiting(vault: Vault) -> Iterator[tuple[Note, Observation]]:
@@ -133,7 +131,7 @@ def _proposal(vault: Vault, note: Note, item: Observation) -> Proposal:
 def _decide(
     vault: Vault, ticket: str, outcome: Literal["accepted", "rejected"], reason: str | None = None
 ) -> Reviewed:
-    _owner(vault)
+    owner_only(vault, _REVIEW)
     path = next((n.path for n, one in _waiting(vault) if _ticket(n, one) == ticket.strip()), None)
     if path is None:
         raise ProposalChanged(ticket)
@@ -152,10 +150,8 @@ def _decide(
 
 
 def _reviewed(note: Note, item: Observation, outcome: Literal["accepted", "rejected"]) -> Source:
-    try:
+    with naming(note.path):
         if outcome == "rejected":
             return remove_observation(note.source, item)
         fields = {name: value for name, value in item.fields.items() if name != "status"}
         return replace_observation(note.source, replace(item, fields=fields), item.text)
-    except NoteUnusable as failure:
-        raise NoteUnusable(note.path, failure.problem) from failure

@@ -14,13 +14,13 @@ from dataclasses import replace
 from ..indexer.catalog import Row
 from ..indexer.passages import today
 from ..vault.categories import category_key, check_label
-from ..vault.errors import InvalidArgument, NoteNotFound, NoteUnusable, OwnerOnly
+from ..vault.errors import InvalidArgument, NoteNotFound, OwnerOnly, naming
 from ..vault.ids import new_id
 from ..vault.memory import (
     Observation,
     append_observation,
     canonical,
-    observations,
+    find_observation,
     replace_observation,
 )
 from ..vault.note import Note, read_note
@@ -206,15 +206,14 @@ def _written(vault: Vault, path: str, note: Note | None, name: str, text: str) -
     """Write one rule into its note; the vault's lock is held."""
     note_id = note.id if note else new_id()
     source = note.source if note else new_rules_source(note_id)
-    known = next((one for one in observations(note) if one.id == name), None) if note else None
+    known = find_observation(note, name)
     fields = _fields(vault)
     try:
-        if known is None:
-            after = append_observation(source, text, id=name, fields=fields)
-        else:
-            after = _replaced(vault, source, known, text, fields)
-    except NoteUnusable as failure:
-        raise replace(failure, path=path) from failure
+        with naming(path):
+            if known is None:
+                after = append_observation(source, text, id=name, fields=fields)
+            else:
+                after = _replaced(vault, source, known, text, fields)
     except InvalidArgument as error:
         raise replace(error, argument="name") from error
     waits = "status" in fields

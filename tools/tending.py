@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ..indexer.catalog import Row
-from ..vault.errors import NoteChanged, NoteNotFound, NoteUnusable
+from ..vault.errors import NoteChanged, NoteNotFound, naming
 from ..vault.frontmatter import remove_property, set_property
 from ..vault.ids import new_block_id
 from ..vault.memory import observations, stamp_id
@@ -77,10 +77,8 @@ def _tended(vault: Vault, ref: str, change: Callable[[Note], Source]) -> Tended:
         raise NoteNotFound(ref)
     with vault.store.transaction(row.path):
         note = read_note(vault.layout, row.path)
-        try:
+        with naming(row.path):
             source = change(note)
-        except NoteUnusable as failure:
-            raise NoteUnusable(row.path, failure.problem) from failure
         if source.data != note.source.data:
             act = vault.act("edit", _id(note, row))
             vault.store.write(row.path, source.data, expected=note.source.token, act=act)

@@ -15,7 +15,7 @@ from ..indexer.catalog import Row
 from ..indexer.index import Hit
 from ..indexer.passages import Passage, today
 from ..indexer.view import Scope
-from ..vault.errors import InvalidArgument, NoteNotFound, NoteUnusable
+from ..vault.errors import InvalidArgument, NoteNotFound, NoteUnusable, naming
 from ..vault.frontmatter import set_property
 from ..vault.ids import new_block_id, new_id
 from ..vault.memory import append_observation, canonical, observations
@@ -217,12 +217,10 @@ def _append(vault: Vault, name: str, path: str, note: Note | None, text: str) ->
     source = note.source if note else new_thread_source(name, note_id, day.isoformat())
     origin = vault.caller.origin
     fields = {} if origin == "agent" else {"origin": origin}
-    try:
+    with naming(path):
         source = append_observation(source, text, id=block, fields=fields)
         if note is not None and last_day(note):
             source = set_property(source, "expires", max(last_day(note), day.isoformat()))
-    except NoteUnusable as failure:
-        raise replace(failure, path=path) from failure
     if len(source.data) > MAX_BYTES:
         raise NoteUnusable(path, f"it would be larger than {MAX_BYTES // 1024 // 1024} MB")
     act = vault.act("append" if note else "create", note_id, block)

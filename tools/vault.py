@@ -80,10 +80,11 @@ class Vault:
         note: str,
         observation: str | None = None,
         *,
+        of: str | None = None,
+        reason: str | None = None,
         quiet: bool = False,
-        **more: str | None,
     ) -> Act:
-        """What the caller does, for the journal; `more` are `of` and `reason`.
+        """What the caller does, for the journal; `of` is the hash of the record it is about.
 
         `quiet` is what shows no words of the caller to any agent: a fact that waits for review,
         or an id for a line that is there. Raises `ClientReadOnly` and `ClientUntrusted`.
@@ -93,7 +94,7 @@ class Vault:
         actor = Actor(
             caller.agent, caller.instance, caller.session, caller.client_version, caller.origin
         )
-        return Act(op, note, actor, observation, more.get("of"), more.get("reason") or "", self.key)
+        return Act(op, note, actor, observation, of, reason or "", self.key)
 
     def index_state(self) -> IndexState:
         """How far the index is; only inside a question."""

@@ -6,14 +6,13 @@ Everything here happens under the vault's lock, on the notes as they are on disk
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from ..indexer.passages import is_live, today
 from ..indexer.sync import is_note
 from ..vault.categories import category_key, file_name
-from ..vault.errors import NoteNotFound, NoteUnusable
+from ..vault.errors import NoteNotFound, NoteUnusable, naming
 from ..vault.frontmatter import set_property
 from ..vault.ids import is_id, new_block_id, new_id
 from ..vault.layout import conflict_copy
@@ -237,12 +236,3 @@ def id_of(memory: Memory, note: Note) -> str:
     """The id by which a note is known; it survives a rename that the indexer has seen."""
     known = memory.ids.get(note.path, "")
     return note.id if note.has_own_id or not is_id(known) else known
-
-
-@contextmanager
-def naming(path: str) -> Iterator[None]:
-    """Put the note's path into a failure of code that knows only its text."""
-    try:
-        yield
-    except NoteUnusable as failure:
-        raise replace(failure, path=failure.path or path) from failure

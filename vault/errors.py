@@ -7,6 +7,8 @@ what happened and the next step. No call site builds a message.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -209,6 +211,15 @@ class NoteUnusable(Refused):
     @property
     def next_step(self) -> str:
         return "Mend the file in an editor; `zib doctor` says how. Nothing was written."
+
+
+@contextmanager
+def naming(path: str) -> Iterator[None]:
+    """Put the path of a note into a NoteUnusable of code that knows only the note's text."""
+    try:
+        yield
+    except NoteUnusable as failure:
+        raise dataclasses.replace(failure, path=failure.path or path) from failure
 
 
 @dataclass(eq=False)

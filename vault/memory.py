@@ -31,6 +31,7 @@ __all__ = [
     "canonical",
     "decode",
     "encode",
+    "find_observation",
     "new_memory_source",
     "normal_form",
     "observations",
@@ -88,6 +89,12 @@ def observations(note: Note) -> tuple[Observation, ...]:
     if len(note.body) > _LONGEST_KEPT:
         return observations_in(note.body, note.structure)
     return _observations_lately(note.body)
+
+
+def find_observation(note: Note | None, id: str | None) -> Observation | None:  # noqa: A002
+    """The observation of a note that has this id; None without a note, an id or such a line."""
+    kept = observations(note) if note and id else ()
+    return next((each for each in kept if each.id == id), None)
 
 
 def observations_in(body: str, structure: Structure) -> tuple[Observation, ...]:

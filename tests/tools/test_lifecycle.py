@@ -1,7 +1,7 @@
 """The life of an observation: versions, corrections, forgetting, and what the journal keeps."""
 
 import pytest
-from zibaldone.tools.lifecycle import forget, update_memory, word_diff
+from zibaldone.tools.lifecycle import forget, update_memory
 from zibaldone.tools.notes import delete_note, edit_note, get_note
 from zibaldone.tools.recall import recall
 from zibaldone.tools.remember import remember_about_user
@@ -148,16 +148,3 @@ def test_a_journal_that_cannot_be_written_does_not_keep_anyone_from_reading(vaul
     assert found == [(made.observation_id, 1)]
     journal.unlink()
     (vault_dir / ".zibaldone" / "aside").rename(journal)
-
-
-@pytest.mark.parametrize(
-    ("before", "after", "diff"),
-    [
-        ("a b c", "a x c", "a [-b-]{+x+} c"),
-        ("a", "a b", "a {+b+}"),
-        ("a b", "b", "[-a-] b"),
-        ("a", "b", "[-a-]{+b+}"),
-    ],
-)
-def test_a_diff_is_one_of_words(before, after, diff):
-    assert word_diff(before, after) == diff
