@@ -10,15 +10,13 @@ from datetime import UTC, datetime
 from typing import Final
 
 from ..indexer.catalog import Row
-from ..indexer.view import Scope
 from ..tools.history import restore, trash
 from ..tools.purge import doomed, purge
 from ..tools.revert import revert
 from ..vault.errors import InvalidArgument, NoteNotFound, RevisionUnavailable
 from ..vault.revision import Record
 from .past import SHOWN, difference, note_records, revision_of
-from .shelf import USER_DOCS
-from .visit import Page, Redirect, Visit, address_of
+from .visit import Page, Redirect, Visit, address_of, memory_rows
 
 LENGTH = 50
 BATCH = 200
@@ -81,9 +79,12 @@ def _moment(name: str, text: str) -> str:
 
 def _titles(visit: Visit) -> dict[str, str]:
     """The titles of the notes that are there, by their ids."""
-    scope = Scope() if visit.lens else USER_DOCS
-    rows = visit.vault.index.ask(lambda: visit.vault.index.rows(scope))
-    return {row.id: row.title for row in rows}
+
+    def rows() -> list[Row]:
+        memory = memory_rows(visit.vault) if visit.lens else []
+        return [*visit.house.shelves.now().newest, *memory]
+
+    return {row.id: row.title for row in visit.vault.index.ask(rows)}
 
 
 def note_journal_page(visit: Visit) -> Page:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Iterable, Iterator, MutableMapping, Sequence
+from collections.abc import Callable, Iterable, MutableMapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any, Final, Protocol
@@ -25,6 +25,7 @@ from markupsafe import Markup
 from mdit_py_plugins.footnote import footnote_plugin
 
 from ..vault.paths import fold_name
+from .pixels import Size
 from .syntax import add_syntax
 
 MAX_NESTING = 64
@@ -105,6 +106,9 @@ class Links(Protocol):
 
     def file(self, target: str) -> str | None:
         """Return the address of a file of the vault that is no note."""
+
+    def size(self, target: str) -> Size | None:
+        """Return the size of a picture, so that the page keeps its place for it."""
 
     def embedded(self, target: str, anchor: str) -> Embedded | None:
         """Return what an embed of a note shows."""
@@ -383,7 +387,7 @@ def _embed(
     token, links = tokens[at], env["links"]
     target, anchor = token.meta["target"], token.meta["anchor"]
     if is_image(target):
-        return _image_of(links.file(target), token.content, token.meta["alias"])
+        return _image_of(links, target, token.content, token.meta["alias"])
     shown = links.embedded(target, anchor) if token.block else None
     if shown is None:
         href = links.note(target, anchor) or links.file(target)
@@ -392,10 +396,18 @@ def _embed(
     return f'<div class="embed">{title}{shown.html}</div>'
 
 
-def _image_of(source: str | None, alt: str, size: str = "") -> str:
+def _image_of(links: Links, target: str, alt: str, wanted: str = "") -> str:
+    """A picture of the vault; `wanted` is a width, or a width and a height, as `300x200`."""
+    source = links.file(target)
     if source is None:
         return _anchor(None, alt, "missing")
-    width, _, height = size.partition("x")
+    width, _, height = wanted.partition("x")
+    own = links.size(target)
+    if _NUMBER.fullmatch(width):
+        if not height and own:
+            height = str(max(round(int(width) * own.height / own.width), 1))
+    elif own:
+        width, height = str(own.width), str(own.height)
     given = f' width="{width}"' if _NUMBER.fullmatch(width) else ""
     given += f' height="{height}"' if _NUMBER.fullmatch(height) else ""
     return f'<img src="{escape(source)}" alt="{escape(alt)}" loading="lazy"{given}>'
@@ -408,7 +420,7 @@ def _image(
     source, alt = str(token.attrs.get("src", "")), token.content
     if _SCHEME.match(source):
         return _remote(source, alt)
-    return _image_of(env["links"].file(unquote(source)), alt or source)
+    return _image_of(env["links"], unquote(source), alt or source)
 
 
 def _remote(source: str, alt: str = "") -> str:
@@ -425,8 +437,10 @@ def _html(
         source = next(filter(None, found.groups()), "") if found else ""
         if source.lower().startswith(("http://", "https://")):
             return _remote(source)
-        local = env["links"].file(unquote(source)) if source else None
-        return _image_of(local, source.rpartition("/")[2]) if local else ""
+        local = unquote(source)
+        if not local or env["links"].file(local) is None:
+            return ""
+        return _image_of(env["links"], local, local.rpartition("/")[2])
 
     return _IMAGE_TAG.sub(shown, tokens[at].content)
 
@@ -483,10 +497,13 @@ def plain_text(text: str) -> str:
     return " ".join(" ".join(_plain_parts(text)).split())
 
 
-def _plain_parts(text: str) -> Iterator[str]:
+# The Feed and a search show the same passages again and again.
+@functools.lru_cache(maxsize=1024)
+def _plain_parts(text: str) -> tuple[str, ...]:
     env: dict[str, Any] = {"title": "", "nested": "preview"}
-    before = ""
+    found, before = [], ""
     for token in _parser().parse(text, env):
         if token.type == "inline" and before != "heading_open":
-            yield plain(token)
+            found.append(plain(token))
         before = token.type
+    return tuple(found)

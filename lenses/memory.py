@@ -21,6 +21,7 @@ from ..tools.search import known_origin
 from ..tools.tending import mute, name_line
 from ..vault.errors import InvalidArgument, NoteNotFound, Refused, UsageFailure
 from ..vault.history import ObservationState
+from ..vault.ledger import OWNER
 from ..vault.memory import Observation, observations
 from ..vault.note import Note, read_note
 from ..vault.source import token_of
@@ -122,10 +123,13 @@ def _facts(visit: Visit, row: Row, note: Note) -> list[Fact]:
     links = NoteLinks(visit.house, row.path, lens=True)
     items = observations(note)
     texts = vault.index.ask(lambda: [render(item.text, links) for item in items])
-    return [_fact(visit, row, *each) for each in zip(items, texts, strict=True)]
+    baselines: dict[str, bool] = {}
+    return [_fact(visit, row, *each, baselines) for each in zip(items, texts, strict=True)]
 
 
-def _fact(visit: Visit, row: Row, item: Observation, html: Markup) -> Fact:
+def _fact(
+    visit: Visit, row: Row, item: Observation, html: Markup, baselines: dict[str, bool]
+) -> Fact:
     known: Sequence[ObservationState] = ()
     if item.id:
         known = visit.vault.store.ledger.history.versions(item.id, row.id)
@@ -144,8 +148,17 @@ def _fact(visit: Visit, row: Row, item: Observation, html: Markup) -> Fact:
         client=actor.client_version if actor else "",
         session=actor.session if actor else "",
         token=token_of(item.text.encode()),
-        found=first is None or first.op == "baseline",
+        found=first is None or _was_found(visit, first, baselines),
     )
+
+
+def _was_found(visit: Visit, first: ObservationState, baselines: dict[str, bool]) -> bool:
+    """Whether a history begins with the state in which its note was found."""
+    name = first.position.hash
+    if first.actor == OWNER and name not in baselines:
+        record = visit.vault.store.ledger.history.record(name)
+        baselines[name] = record is not None and record.op == "baseline"
+    return baselines.get(name, False)
 
 
 def _filtered(facts: list[Fact], visit: Visit) -> list[Fact]:

@@ -12,7 +12,7 @@ from ..vault.layout import Layout
 from ..vault.memory import observations
 from ..vault.note import parse_note
 from ..vault.replay import replay
-from ..vault.revision import Record
+from ..vault.revision import Change, Record
 from ..vault.source import Source, readable
 from .differences import DiffLine, Part, lines, words
 from .words import parsed
@@ -91,7 +91,7 @@ def _versions(layout: Layout, records: Sequence[Record], observation: str) -> It
         change = next((one for one in record.touched if one.observation == observation), None)
         if change is None:
             continue
-        told = replace(revision_of(record), op=change.op or record.op, version=change.version)
+        told = replace(revision_of(record), op=_op(record, change), version=change.version)
         try:
             after = _words(layout, records, record, observation)
         except RevisionUnavailable:
@@ -100,6 +100,11 @@ def _versions(layout: Layout, records: Sequence[Record], observation: str) -> It
         gone, come = words(before, after)
         yield replace(told, text=after, gone=gone, come=come)
         before = after
+
+
+def _op(record: Record, change: Change) -> str:
+    """What became of an observation; of what was found, nobody knows who made it."""
+    return record.op if record.op == "baseline" else change.op or record.op
 
 
 def _words(layout: Layout, records: Sequence[Record], record: Record, observation: str) -> str:

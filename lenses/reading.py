@@ -9,13 +9,14 @@ from urllib.parse import quote
 from markupsafe import Markup
 
 from ..indexer.catalog import Row
-from ..vault.errors import NoteNotFound
+from ..vault.errors import NoteNotFound, PathRefused
 from ..vault.markdown import section
 from ..vault.note import Note, read_note
 from ..vault.sections import find_anchor, find_block
 from .around import Reference, backlinks, is_shown, mentions, surroundings
 from .markup import Embedded, anchor_id, heading_ids, render
 from .picture import Picture, draw
+from .pixels import Size, size_of
 from .visit import House, Page, Visit, address_of, file_address, row_with, tag_address
 
 DEPTH = 2
@@ -49,10 +50,21 @@ class NoteLinks:
 
     def file(self, target: str) -> str | None:
         """Return the address of a file that is no note."""
-        path = self._house.files.find(target, self._source)
-        if path is None or (not self._lens and self._in_memory(path)):
+        path = self._file(target)
+        return None if path is None else file_address(path)
+
+    def size(self, target: str) -> Size | None:
+        """Return the size of a picture."""
+        path, layout = self._file(target), self._house.vault.layout
+        try:
+            return size_of(layout.absolute(path)) if path else None
+        except PathRefused:  # A symlink that leads out of the vault.
             return None
-        return file_address(path)
+
+    def _file(self, target: str) -> str | None:
+        path = self._house.files.find(target, self._source)
+        hidden = path is None or (not self._lens and self._in_memory(path))
+        return None if hidden else path
 
     def embedded(self, target: str, anchor: str) -> Embedded | None:
         """Return what an embed shows; None where it would show itself, or too deep."""

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from zibaldone.lenses import markup
 from zibaldone.lenses.markup import Embedded, first_words, render, slug
+from zibaldone.lenses.pixels import Size
 
 from .payloads import PAYLOADS
 
@@ -20,6 +21,9 @@ class Everywhere:
 
     def file(self, target):
         return f"/file/{target}" if "." in target else None
+
+    def size(self, target):
+        return Size(400, 300) if target == "big.png" else None
 
     def embedded(self, target, anchor):
         return Embedded("Other", "/n/other", "<p>inside</p>") if target == "other" else None
@@ -54,6 +58,12 @@ def html(text, **options):
         ("## A b!", '<h2 id="s-a-b">A b!</h2>\n'),
         ("# T\nx", "<p>x</p>\n"),
         ("![[p.png|120]]", '<img src="/file/p.png" alt="p.png" loading="lazy" width="120">'),
+        ("![[big.png]]",
+         '<img src="/file/big.png" alt="big.png" loading="lazy" width="400" height="300">'),
+        ("![[big.png|200]]",
+         '<img src="/file/big.png" alt="big.png" loading="lazy" width="200" height="150">'),
+        ("![[big.png|200x90]]",
+         '<img src="/file/big.png" alt="big.png" loading="lazy" width="200" height="90">'),
         ("![a](p.png)", '<p><img src="/file/p.png" alt="a" loading="lazy"></p>\n'),
         ("![[doc.pdf]]", '<a href="/n/doc.pdf">doc.pdf</a>'),
         ("x ![[other]]", '<p>x <a href="/n/other">other</a></p>\n'),

@@ -94,6 +94,8 @@ def test_each_fact_says_where_it_comes_from(site):
     for said in ("planner 2.1", "laptop", "episodic", "version 2", ">agent<"):
         assert said in fact, said
     assert "found in the note" in text
+    found = main(site.get(f"/m/{NOTE}/aaaaa1").text)
+    assert "found in the note" in found and "as found" in found and "before " in found
     page = main(site.get(f"/m/{NOTE}/{made.observation_id}").text)
     for said in ("s1", "<del>Sundays</del>", "<ins>Saturdays</ins>", "v2"):
         assert said in page, said
