@@ -87,13 +87,21 @@ def history(vault: Vault, ref: str) -> HistoryAnswer:
     return HistoryAnswer(subject.note, subject.path, tuple(lines), subject.observation)
 
 
+def _changed(vault: Vault, ref: str, what: str) -> Subject:
+    """What `ref` names; raises `InvalidArgument` too when the history has no change of it."""
+    subject = subject_of(vault, ref, what)
+    if not subject.touching():
+        raise InvalidArgument("ref", f"the history has no change of {ref!r} yet")
+    return subject
+
+
 def diff(vault: Vault, ref: str, start: str | None = None, end: str | None = None) -> str:
     """Return what changed between two revisions, by default between the last two.
 
     They are called by their hashes as `history` shows them, those of an observation by their
     versions too. An observation is compared by words, a note by lines.
     """
-    subject = subject_of(vault, ref, "read its history")
+    subject = _changed(vault, ref, "read its history")
     touching = subject.touching()
     last = chosen(subject, end) if end else touching[-1]
     at = touching.index(last)
@@ -110,7 +118,7 @@ def restore(vault: Vault, ref: str, to: str | None = None) -> Restored:
     Raises `RevisionUnavailable` when its words were redacted, `NoteExists` when the note's place
     is taken, and the storage failures.
     """
-    subject = subject_of(vault, ref, "restore")
+    subject = _changed(vault, ref, "restore")
     if subject.observation is not None:
         restored = _restore_observation(vault, subject, _lost(vault, subject, to))
         mark_stale(vault)

@@ -11,7 +11,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ..indexer.catalog import Row
-from ..indexer.view import Scope
 from ..vault.errors import InvalidArgument, NoteAmbiguous, NoteNotFound, naming
 from ..vault.memory import (
     Observation,
@@ -28,7 +27,7 @@ from .derivation import STALE, mark_stale
 from .diff import word_diff
 from .enforced import Guard
 from .kinds import refuse_agents
-from .refs import resolve
+from .refs import resolve, rows_with
 from .secrets import refuse_secrets
 from .vault import Vault
 from .versions import versions
@@ -127,23 +126,11 @@ def locate(vault: Vault, ref: str) -> Place:
             raise InvalidArgument("ref", f"{ref!r} names no observation; one is note#^id")
         return Place(found.row, found.part[1:], version)
     observation = name.removeprefix("^")
-    rows = _rows_with(vault, observation)
+    rows = rows_with(vault, observation)
     if len(rows) != 1:
         paths = tuple(f"{row.path}#^{observation}" for row in rows)
         raise NoteAmbiguous(ref, paths) if paths else NoteNotFound(ref)
     return Place(rows[0], observation, version)
-
-
-def _rows_with(vault: Vault, observation: str) -> list[Row]:
-    guard = Guard(vault)
-    return [
-        row
-        for row in vault.index.rows(Scope(note_class="agent-memory"))
-        if any(
-            hit.passage and hit.passage.observation == observation and guard.admits(hit)
-            for hit in vault.index.parts(row)
-        )
-    ]
 
 
 def _changed(

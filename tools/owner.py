@@ -37,6 +37,8 @@ def history(ref: Ref, vault_folder: VaultOption = None, as_json: JsonOption = Fa
     write([(f"{answer.path}\n", "path")])
     for line in answer.revisions:
         write(_told(line))
+    if not answer.revisions:
+        write([("No change of it is known: it is as it was found.\n", "text")])
 
 
 def _told(line: journal.RevisionLine) -> list[Piece]:
@@ -114,6 +116,8 @@ def revert(
     ):
         for name in names:
             write([(said, role), (f"{name}\n", "path")])  # type: ignore[list-item]
+    if not answer.reverted and not answer.left:
+        write([(f"There is nothing of {agent} since {since} to take back.\n", "text")])
 
 
 def confirm(ref: Ref, vault_folder: VaultOption = None, as_json: JsonOption = False) -> None:

@@ -27,7 +27,7 @@ from ..vault.source import Source
 from ..vault.traces import SHORTEST, Words
 from .derivation import mark_stale
 from .proof import Proof, prove
-from .subjects import Subject, chosen, lies_at, named, owner_only, subject_of
+from .subjects import Subject, chosen, lies_at, named, owner_only, stands, subject_of
 from .vault import Vault
 
 
@@ -162,19 +162,11 @@ def _text_at(vault: Vault, subject: Subject, record: Record, revision: str) -> s
 def _target(vault: Vault, ref: str) -> _Target:
     vault.store.ledger.history.catch_up()
     note, path, observation = named(vault, ref)
-    target = _Target(note, path, observation)
     known = vault.store.ledger.history
-    there = lies_at(vault, note, path)
     seen = known.versions(observation, note) if observation else known.state(note)
-    if not seen and not (there and _is_there(vault, target)):
+    if not seen and not stands(vault, note, path, observation):
         raise NoteNotFound(ref)
-    return target
-
-
-def _is_there(vault: Vault, target: _Target) -> bool:
-    if target.observation is None:
-        return True
-    return find_observation(read_note(vault.layout, target.path), target.observation) is not None
+    return _Target(note, path, observation)
 
 
 class _Job:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from ..indexer.catalog import Row
 from ..indexer.sync import entry_of
+from ..indexer.view import Scope
 from ..vault.errors import InvalidArgument, NoteAmbiguous, NoteNotFound, PathRefused
 from ..vault.paths import NOTE_ENDING, contained
 from .enforced import Guard
@@ -45,6 +46,19 @@ def whole(vault: Vault, ref: str) -> Row:
     if found.part:
         raise InvalidArgument("ref", f"it names the part {found.part!r} of {found.row.path}")
     return found.row
+
+
+def rows_with(vault: Vault, observation: str) -> list[Row]:
+    """Return the notes of memory in which the caller may see an observation; in a question only."""
+    guard = Guard(vault)
+    return [
+        row
+        for row in vault.index.rows(Scope(note_class="agent-memory"))
+        if any(
+            hit.passage and hit.passage.observation == observation and guard.admits(hit)
+            for hit in vault.index.parts(row)
+        )
+    ]
 
 
 def _find(vault: Vault, ref: str) -> Found | None:

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from ..vault.errors import NoteAmbiguous, NoteNotFound, OwnerOnly, RevisionUnavailable
 from ..vault.history import History, ObservationState
+from ..vault.memory import find_observation
 from ..vault.note import read_note
 from ..vault.revision import Record
-from .refs import resolve
+from .refs import resolve, rows_with
 from .vault import Vault
 
 _VERSION = re.compile(r"v?(\d{1,9})", re.ASCII)
@@ -48,8 +49,9 @@ def owner_only(vault: Vault, what: str) -> None:
 def subject_of(vault: Vault, ref: str, what: str, note: str | None = None) -> Subject:
     """Return what `ref` names, with its history; `what` is what the owner wants to do with it.
 
-    `note` is the id of a note, where an observation may be in several. Raises `OwnerOnly`,
-    `NoteNotFound` and `JournalUnreadable`.
+    What is there and was not changed since the history began has no records. `note` is the id of
+    a note, where an observation may be in several. Raises `OwnerOnly`, `NoteNotFound` and
+    `JournalUnreadable`.
     """
     owner_only(vault, what)
     known = vault.store.ledger.history
@@ -59,9 +61,16 @@ def subject_of(vault: Vault, ref: str, what: str, note: str | None = None) -> Su
         vault.store.settle([(path, note_id)])
     records = tuple(known.records(note_id))
     subject = Subject(note_id, path, observation, records)
-    if not subject.touching():
+    if not subject.touching() and not stands(vault, note_id, path, observation):
         raise NoteNotFound(ref)
     return subject
+
+
+def stands(vault: Vault, note: str, path: str, observation: str | None) -> bool:
+    """Whether a note, or an observation in it, is there now."""
+    if not lies_at(vault, note, path):
+        return False
+    return observation is None or bool(find_observation(read_note(vault.layout, path), observation))
 
 
 def named(vault: Vault, ref: str, note: str | None = None) -> tuple[str, str, str | None]:
@@ -83,7 +92,22 @@ def named(vault: Vault, ref: str, note: str | None = None) -> tuple[str, str, st
             return each.note, _place(vault, each.note, each.path), part.removeprefix("^") or None
     # What was forgotten is in the note no more.
     asked = whole if part.startswith("^") else name
-    found = vault.index.ask(lambda: resolve(vault, asked))
+    return vault.index.ask(lambda: _unrecorded(vault, ref, asked, part))
+
+
+def _unrecorded(vault: Vault, ref: str, asked: str, part: str) -> tuple[str, str, str | None]:
+    """What a note holds that no record tells of; inside a question only."""
+    try:
+        found = resolve(vault, asked)
+    except NoteNotFound:
+        observation = asked.removeprefix("^")
+        rows = [] if part else rows_with(vault, observation)
+        if len(rows) > 1:
+            paths = tuple(sorted(f"{row.path}#^{observation}" for row in rows))
+            raise NoteAmbiguous(ref, paths) from None
+        if not rows:
+            raise
+        return rows[0].id, rows[0].path, observation
     return found.row.id, found.row.path, (found.part or part).removeprefix("^") or None
 
 

@@ -12,6 +12,7 @@ from zibaldone.tools.search import search
 from zibaldone.tools.vault import Caller, Vault
 from zibaldone.vault.errors import (
     InvalidArgument,
+    NoteAmbiguous,
     NoteExists,
     NoteNotFound,
     OwnerOnly,
@@ -182,6 +183,25 @@ def test_what_never_was_has_no_history(owner, planner, ref):
     remember_about_user(planner, "Prefers dark themes.")
     with pytest.raises(NoteNotFound):
         history.history(owner, ref)
+
+
+def test_what_was_there_before_the_history_is_found_and_has_none_yet(owner, vault_dir, capsys):
+    note = vault_dir / "agent-memory" / "tea.md"
+    note.parent.mkdir()
+    note.write_text("- Likes green tea. ^tea001\n")
+    for ref in ("tea", "tea001", "^tea001", "agent-memory/tea.md", "tea#^tea001"):
+        assert history.history(owner, ref).revisions == ()
+        for ask in (history.diff, history.restore):
+            with pytest.raises(InvalidArgument, match="no change"):
+                ask(owner, ref)
+    assert run(["history", "tea", "--vault", str(vault_dir)]) == 0
+    assert "as it was found" in capsys.readouterr().out
+    told = ["revert", "--agent=nobody", "--since=2026-01-01", f"--vault={vault_dir}"]
+    assert run(told) == 0
+    assert "nothing of nobody since 2026-01-01" in capsys.readouterr().out
+    (vault_dir / "agent-memory" / "drinks.md").write_text("- Likes black tea. ^tea001\n")
+    with pytest.raises(NoteAmbiguous):
+        history.history(owner, "tea001")
 
 
 def test_the_commands_of_the_owner(owner, planner, vault_dir, capsys, monkeypatch):

@@ -244,7 +244,7 @@ def test_a_note_that_no_tool_has_written_can_be_purged(owner, vault_dir, everyth
     (vault_dir / "agent-memory").mkdir()
     note = vault_dir / "agent-memory" / "taste.md"
     note.write_text("# Taste\n\n- Likes dark themes in editors. ^m3k9f2\n- Tea. ^q81xz0\n")
-    purge(owner, "taste#^m3k9f2")
+    purge(owner, "m3k9f2")
     assert holding(everything, *WORDS) == []
     purge(owner, "agent-memory/taste.md")
     assert not note.exists()
