@@ -29,7 +29,6 @@ HEADERS: Final = {
     "frame-ancestors 'none'",
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
-    "referrer-policy": "no-referrer",
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
     "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
@@ -66,6 +65,14 @@ class Door:
     def cookie(self, name: str) -> str:
         """Return the full name of a cookie: browsers do not tell ports apart."""
         return f"zib_{self.port}_{name}"
+
+    @property
+    def referrer_policy(self) -> str:
+        """What pages tell of themselves: nothing, and beyond this machine nothing to other sites.
+
+        There browsers send no `Sec-Fetch-Site`, and a form that tells nothing has no `Origin`.
+        """
+        return "no-referrer" if is_loopback(self.host) else "same-origin"
 
     def csrf(self, session: str) -> str:
         """Return the token that the forms of a session carry."""
@@ -118,7 +125,7 @@ class Guard:
 
         async def seal(message: Message) -> None:
             if message["type"] == "http.response.start":
-                _seal(message, self._door.cookie("session"), fresh)
+                _seal(message, self._door, fresh)
             await send(message)
 
         refusal = _refusal(scope, self._door)
@@ -189,16 +196,17 @@ def cookie_header(name: str, value: str, *, keep: bool = False) -> bytes:
     return f"{name}={value}; Path=/; SameSite=Strict; HttpOnly{age}".encode("latin-1")
 
 
-def _seal(message: Message, cookie: str, session: str) -> None:
+def _seal(message: Message, door: Door, session: str) -> None:
     headers: list[Any] = list(message.get("headers", ()))
     given = {key.lower() for key, _ in headers}
-    for name, value in HEADERS.items():
+    sealed = {**HEADERS, "referrer-policy": door.referrer_policy}
+    for name, value in sealed.items():
         if name.encode() not in given:
             headers.append((name.encode(), value.encode()))
     if b"cache-control" not in given:
         headers.append((b"cache-control", b"no-store"))
     if session:
-        headers.append((b"set-cookie", cookie_header(cookie, session)))
+        headers.append((b"set-cookie", cookie_header(door.cookie("session"), session)))
     message["headers"] = headers
 
 

@@ -14,8 +14,8 @@ SPANISH: Final[dict[str, str]] = {
     "Tree": "Árbol",
     "Tags": "Etiquetas",
     "Folders": "Carpetas",
-    "The index is being built; {behind} notes are still to come.": "El índice se está "
-    "construyendo; faltan {behind} notas.",
+    "The index is being built; some notes are still to come.": "El índice se está construyendo; "
+    "todavía faltan notas.",
     "This page has changed meanwhile.": "Esta página ha cambiado mientras tanto.",
     "Show it": "Mostrarlo",
     "Updated just now": "Actualizado ahora mismo",

@@ -259,6 +259,11 @@ def test_the_token_of_a_form_is_signed_with_a_secret_of_the_process():
     assert str(one.secret) not in repr(one)
 
 
+def test_beyond_this_machine_forms_say_where_they_come_from():
+    assert Door("127.0.0.1", 80).referrer_policy == "no-referrer"
+    assert Door("192.168.1.5", 80, "t").referrer_policy == "same-origin"
+
+
 def test_cookies_of_two_explorers_differ():
     assert Door("127.0.0.1", 80).cookie("lens") != Door("127.0.0.1", 81).cookie("lens")
     assert b"Max-Age" not in cookie_header("a", "b")
