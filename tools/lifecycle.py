@@ -30,7 +30,7 @@ from .kinds import refuse_agents
 from .refs import resolve, rows_with
 from .secrets import refuse_secrets
 from .vault import Vault
-from .versions import versions
+from .versions import FIRST_VERSION, versions
 from .waiting import is_hidden
 
 REASON_LENGTH = 500
@@ -77,7 +77,7 @@ def update_memory(vault: Vault, ref: str, observation: str, reason: str | None =
     version = _version(vault, place, note)
     return Updated(
         outcome="unchanged" if before.text == text else "updated",
-        note_id=note.id,
+        note_id=note.known_as(place.row.id),
         observation_id=place.observation,
         version=version,
         receipt=f"{place.observation}@v{version}",
@@ -99,7 +99,7 @@ def forget(vault: Vault, ref: str, reason: str | None = None) -> Forgotten:
     version = _version(vault, place, note)
     return Forgotten(
         outcome="forgotten",
-        note_id=note.id,
+        note_id=note.known_as(place.row.id),
         observation_id=place.observation,
         version=version,
         receipt=f"{place.observation}@v{version}",
@@ -154,7 +154,7 @@ def _changed(
         with naming(path):
             source = change(note.source, item)
         if source.data != note.source.data:
-            act = vault.act(op, note.id, place.observation, reason=reason)
+            act = vault.act(op, note.known_as(place.row.id), place.observation, reason=reason)
             vault.store.write(path, source.data, expected=note.source.token, act=act)
     vault.index.touched((path,))
     return item, parse_note(vault.layout, path, source.data)
@@ -167,4 +167,5 @@ def _refuse_superseded(vault: Vault, place: Place, note: Note) -> None:
 
 
 def _version(vault: Vault, place: Place, note: Note) -> int:
-    return versions(vault, note.path, note.id, [place.observation]).get(place.observation, 1)
+    known = versions(vault, note.path, note.known_as(place.row.id), [place.observation])
+    return known.get(place.observation, FIRST_VERSION)

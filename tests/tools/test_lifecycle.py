@@ -148,3 +148,14 @@ def test_a_journal_that_cannot_be_written_does_not_keep_anyone_from_reading(vaul
     assert found == [(made.observation_id, 1)]
     journal.unlink()
     (vault_dir / ".zibaldone" / "aside").rename(journal)
+
+
+def test_a_note_without_an_id_is_known_by_one_id_through_a_rename_and_an_update(vault, vault_dir):
+    file = vault_dir / "agent-memory" / "tea.md"
+    file.parent.mkdir(exist_ok=True)
+    file.write_text("# Tea\n\n- Likes green tea. ^tea123\n", "utf-8")
+    known = get_note(vault, "agent-memory/tea.md").note_id
+    file.rename(file.with_name("drinks.md"))
+    updated = update_memory(vault, "tea123", "Likes black tea.")
+    assert updated.note_id == known == get_note(vault, "agent-memory/drinks.md").note_id
+    assert update_memory(vault, "tea123", "Likes white tea.").version == updated.version + 1
