@@ -18,7 +18,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, repeat
 from pathlib import Path
@@ -91,6 +91,11 @@ class Found:
     hits: tuple[Hit, ...]
     notes: int
     hint: Literal["only_stop_words", "no_terms"] | None = None
+
+    def only(self, admits: Callable[[Hit], bool]) -> Found:
+        """What was found without the hits that are not admitted, and their notes counted anew."""
+        hits = tuple(filter(admits, self.hits))
+        return replace(self, hits=hits, notes=len({hit.row.number for hit in hits}))
 
 
 @dataclass(frozen=True, slots=True)

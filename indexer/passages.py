@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from itertools import pairwise
 
 from ..vault.layout import Layout
-from ..vault.memory import Observation, observations
+from ..vault.memory import ACTIVE, Observation, observations
 from ..vault.note import Note, parse_note
 from ..vault.source import readable
 from .analysis import terms
@@ -77,10 +77,6 @@ class Document:
 def today() -> str:
     """The day by which observations expire: an ISO date, in UTC."""
     return datetime.now(UTC).date().isoformat()
-
-
-ACTIVE = ("", "active")
-"""What the status of an observation says that counts."""
 
 
 def is_live(observation: Observation, day: str) -> bool:

@@ -6,11 +6,10 @@ While the Memory lens is closed, both tell of user-docs alone.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from typing import Final
 
 from ..indexer.catalog import Row
-from ..tools.history import restore, trash
+from ..tools.history import restore, time_of, trash
 from ..tools.purge import doomed, purge
 from ..tools.revert import revert
 from ..vault.errors import InvalidArgument, NoteNotFound, RevisionUnavailable
@@ -67,14 +66,8 @@ def _is_shown(visit: Visit, path: str) -> bool:
 
 
 def _moment(name: str, text: str) -> str:
-    """A time as records have it, or nothing. Raises `InvalidArgument`."""
-    if not text:
-        return ""
-    try:
-        moment = datetime.fromisoformat(text).astimezone(UTC)
-    except (ValueError, OverflowError) as problem:
-        raise InvalidArgument(name, f"{text!r} is no time like 2027-01-31T09:00") from problem
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    """A time as records have it, or nothing."""
+    return time_of(name, text) if text else ""
 
 
 def _titles(visit: Visit) -> dict[str, str]:

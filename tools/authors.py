@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from ..indexer.index import Found, Hit
 from ..vault.errors import InvalidArgument
@@ -10,9 +10,6 @@ from .vault import Vault
 
 OWN, ANYONE = "own", "*"
 """What stands for the caller itself, and for everybody."""
-
-LOOKED_BEYOND = 200
-"""Passages that are looked at beyond those wanted, since others write into the same notes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +30,7 @@ class Author:
 
     def filtered(self, found: Found) -> Found:
         """What was found of this agent's, and the number of its notes."""
-        hits = tuple(filter(self.admits, found.hits))
-        return replace(found, hits=hits, notes=len({hit.row.number for hit in hits}))
+        return found.only(self.admits)
 
 
 def author_of(vault: Vault, name: str | None) -> Author | None:
@@ -47,6 +43,4 @@ def author_of(vault: Vault, name: str | None) -> Author | None:
     agent = vault.caller.agent if name.strip() == OWN else name.strip()
     if not agent:
         raise InvalidArgument("from_agent", "it is blank; own, * or the name of an agent")
-    history = vault.store.ledger.history
-    history.catch_up()
-    return Author(history.written_by(agent))
+    return Author(vault.history().written_by(agent))

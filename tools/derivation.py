@@ -16,7 +16,6 @@ from datetime import UTC, datetime
 from typing import TypeVar
 
 from ..indexer.catalog import Names, Row
-from ..indexer.passages import ACTIVE
 from ..vault.errors import (
     InvalidArgument,
     NoteNotFound,
@@ -27,9 +26,10 @@ from ..vault.errors import (
 from ..vault.history import ObservationState
 from ..vault.journal import JournalFile
 from ..vault.ledger import SYSTEM, Act, Ledger
-from ..vault.memory import Observation, find_observation, observations, replace_observation
+from ..vault.memory import ACTIVE, Observation, find_observation, observations, replace_observation
 from ..vault.note import Note, parse_note, read_note
 from ..vault.replay import replay
+from ..vault.revision import as_time
 from ..vault.thread import OVER
 from .subjects import GONE, lies_at, named, owner_only
 from .vault import Vault
@@ -120,8 +120,7 @@ class _Look:
 
 
 def _marked(vault: Vault, rows: Sequence[Row]) -> Iterator[Marked]:
-    known = vault.store.ledger.history
-    known.catch_up()
+    known = vault.history()
     tokens, last = tuple(row.token for row in rows), _looked.get(vault.store.ledger)
     pairs = {row.path: Names.parse(row.names).rests for row in rows}
     if last is None or (last.seen, last.tokens) != (known.seen, tokens):
@@ -197,8 +196,7 @@ def _order(state: ObservationState) -> _Moment:
 def _written(vault: Vault, note: Note) -> _Moment:
     """When a note was written that has no history."""
     changed = (vault.layout.root / note.path).stat().st_mtime
-    moment = datetime.fromtimestamp(changed, UTC).isoformat(timespec="milliseconds")
-    return moment.replace("+00:00", "Z"), "", "", 0
+    return as_time(datetime.fromtimestamp(changed, UTC)), "", "", 0
 
 
 def _changed(

@@ -10,7 +10,7 @@ import functools
 import logging
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from ..indexer.catalog import Names, Row
 from ..indexer.index import Found, Hit
@@ -29,7 +29,7 @@ from .vault import Vault
 _log = logging.getLogger(__name__)
 
 LOOKED_BEYOND = 200
-"""Passages that a search looks at beyond those wanted, where rules may leave some out."""
+"""Passages that are looked at beyond those wanted, where some may have to be left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +39,6 @@ class Bound:
     rule: Rule
     statement: Statement | None
     problem: str | None = None
-
-    @property
-    def name(self) -> str:
-        """How the rule is called: by its name, else by its line."""
-        return self.rule.name or f"line {self.rule.line}"
 
     def lies_in(self, category: str, project: str) -> bool:
         """Whether it can be about something of this category and project."""
@@ -143,10 +138,8 @@ class Guard:
         """What was found without what may not be recalled, and without its count."""
         if not self._rules:
             return found
-        hits = tuple(filter(self.admits, found.hits))
-        if len(hits) == len(found.hits):
-            return found
-        return replace(found, hits=hits, notes=len({hit.row.number for hit in hits}))
+        left = found.only(self.admits)
+        return found if len(left.hits) == len(found.hits) else left
 
     def admits(self, hit: Hit) -> bool:
         """Whether a passage may be recalled; one that may not be is counted."""
@@ -219,11 +212,13 @@ class Guard:
     def _refusal(self, bound: Bound, moment: str) -> RuleForbids:
         self._record(bound, moment, 1)
         rule = bound.rule
-        return RuleForbids(bound.name, rule.statement, rule.path, rule.line)
+        return RuleForbids(rule.called, rule.statement, rule.path, rule.line)
 
     def _record(self, bound: Bound, moment: str, count: int) -> None:
         vault, caller = self._vault, self._vault.caller
-        stop = Stop(now(), bound.name, bound.rule.path, moment, caller.agent, caller.session, count)
+        stop = Stop(
+            now(), bound.rule.called, bound.rule.path, moment, caller.agent, caller.session, count
+        )
         try:
             device = vault.store.ledger.journal.device
             record_stop(vault.layout.state_dir, device, stop)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from datetime import datetime
 from pathlib import Path
 
 from ..vault.eraser import Eraser
@@ -17,7 +18,7 @@ from ..vault.memory import (
 )
 from ..vault.note import Note, parse_note, read_note
 from ..vault.replay import replay
-from ..vault.revision import Op, Record
+from ..vault.revision import Op, Record, as_time
 from ..vault.source import Source, readable, token_of
 from .derivation import mark_stale
 from .diff import unified, word_diff
@@ -156,9 +157,7 @@ def _kept_in_trash(vault: Vault, subject: Subject) -> Path | None:
 def trash(vault: Vault) -> tuple[Trashed, ...]:
     """Return the notes that were deleted and not brought back, the last first."""
     owner_only(vault, "look into the trash")
-    vault.store.ledger.history.catch_up()
-    known = vault.store.ledger.history
-    found = (each for each in known.notes() if each.token is None)
+    found = (each for each in vault.history().notes() if each.token is None)
     lines = filter(None, (_trashed(vault, each) for each in found))
     return tuple(sorted(lines, key=lambda each: each.time, reverse=True))
 
@@ -173,6 +172,14 @@ def _trashed(vault: Vault, state: NoteState) -> Trashed | None:
     records = vault.store.ledger.history.records(state.note)
     last = next((each for each in reversed(records) if each.op == "delete"), None)
     return Trashed(state.note, state.path, last.time, last.actor.agent) if last else None
+
+
+def time_of(argument: str, text: str) -> str:
+    """Return a time that an owner gives, ISO 8601, as records tell it. Raises `InvalidArgument`."""
+    try:
+        return as_time(datetime.fromisoformat(text))
+    except (ValueError, OverflowError) as problem:
+        raise InvalidArgument(argument, f"{text!r} is no time like 2027-01-31T09:00") from problem
 
 
 # Past states

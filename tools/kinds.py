@@ -12,10 +12,12 @@ from typing import Final, Literal, TypeVar
 from ..indexer.catalog import Row
 from ..indexer.view import Scope
 from ..vault.categories import file_name
-from ..vault.errors import NoteNotFound, NoteUnusable, OwnerOnly
+from ..vault.errors import InvalidArgument, NoteNotFound, NoteUnusable, OwnerOnly
+from ..vault.memory import canonical
 from ..vault.note import Note, read_note
 from ..vault.paths import NOTE_ENDING, fold_name
 from .places import memory_folder, new_note
+from .secrets import refuse_secrets
 from .vault import Vault
 
 Kind = Literal["rules", "progress", "thread"]
@@ -23,12 +25,32 @@ Kind = Literal["rules", "progress", "thread"]
 FOLDERS: Final[dict[Kind, str]] = {"progress": "plans", "thread": "threads"}
 """The folder in a memory in which new notes of a kind are made."""
 
+NAME_LENGTH = 200
+"""Characters of a name at most."""
+
 _Found = TypeVar("_Found")
 
 
 def name_key(name: str) -> str:
     """What two spellings of one name have in common: case and blanks do not matter."""
     return " ".join(fold_name(name).split())
+
+
+def checked_name(argument: str, text: str) -> str:
+    """Return the name of a plan, a step or a thread, on one line; `argument` is what gave it.
+
+    Raises `InvalidArgument` for one that is too long, `SecretRefused` and `ObservationRefused`.
+    """
+    name = " ".join(canonical(text).split())
+    if len(name) > NAME_LENGTH:
+        raise InvalidArgument(argument, f"a name is no longer than {NAME_LENGTH} characters")
+    refuse_secrets(name)
+    return name
+
+
+def is_called(note: Note, kind: Kind, name: str) -> bool:
+    """Whether a note is the one of a kind and name."""
+    return note.kind == kind and name_key(note.title) == name_key(name)
 
 
 def is_told(vault: Vault, row: Row | None) -> bool:

@@ -81,8 +81,7 @@ def look(vault: Vault, project: str | None, category: str, candidate: Candidate)
 
 def _cited_places(vault: Vault, told: Heard) -> Mapping[str, str]:
     """The paths of the notes with the observations that a text cites, by their ids."""
-    history = vault.store.ledger.history
-    history.catch_up()
+    history = vault.history()
     found = {each: history.observation(each) for each in told.cited}
     return {each: state.path for each, state in found.items() if state}
 
@@ -149,9 +148,7 @@ def _sources(candidate: Candidate) -> list[str]:
 
 
 def _is_untrusted(vault: Vault, observation: str) -> bool:
-    history = vault.store.ledger.history
-    history.catch_up()
-    state = history.observation(observation)
+    state = vault.history().observation(observation)
     try:
         note = read_note(vault.layout, state.path) if state else None
     except NoteNotFound:

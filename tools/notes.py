@@ -165,13 +165,13 @@ def edit_note(
             _refuse_large("content", data)
             guard.refuse_new(before, parse_note(vault.layout, row.path, data))
             _refuse_secrets(before, after)
-            act = vault.act("edit", _id_of(before, row))
+            act = vault.act("edit", before.known_as(row.id))
             token = vault.store.write(row.path, data, expected=token, act=act)
     if changed:
         vault.index.touched((row.path,))
     return Edited(
         outcome="edited" if changed else "unchanged",
-        note_id=_id_of(before, row),
+        note_id=before.known_as(row.id),
         path=row.path,
         version_token=token,
         diff=unified(*texts) if changed else None,
@@ -207,10 +207,6 @@ def _with_versions(vault: Vault, answer: NoteAnswer) -> tuple[ObservationOut, ..
     )
 
 
-def _id_of(note: Note, row: Row) -> str:
-    return note.id if note.has_own_id else row.id
-
-
 # get_note
 
 
@@ -223,7 +219,7 @@ def _get(vault: Vault, ref: str) -> NoteAnswer:
     is_memory = note.place.note_class == "agent-memory"
     more: dict[str, int] = {}
     return NoteAnswer(
-        note_id=_id_of(note, row),
+        note_id=note.known_as(row.id),
         path=row.path,
         title=note.title,
         note_class=note.place.note_class,

@@ -19,13 +19,13 @@ from ..vault.memory import canonical
 from ..vault.note import Note, parse_note, read_note
 from ..vault.plan import DASH, Step, StepState
 from .answers import Plan, PlanOutcome, PlanStep, Progress, ResumePoint, StepChanged
-from .kinds import asked, name_key, places, present, rows_of
+from .kinds import asked, checked_name, is_called, name_key, places, present, rows_of
 from .places import known_project, project_name
 from .secrets import refuse_secrets
 from .vault import Vault
 
-NAME_LENGTH, REMARK_LENGTH = 200, 1000
-"""Characters of the name of a plan or a step, and of a result or a reason, at most."""
+REMARK_LENGTH = 1000
+"""Characters of a result or a reason at most."""
 
 MOST_STEPS = 200
 LISTED = 50
@@ -49,11 +49,13 @@ class _Open:
 
     @property
     def finished(self) -> bool:
+        """Whether no step is left."""
         return all(step.finished for step in self.steps)
 
     @property
     def id(self) -> str:
-        return self.note.id if self.note.has_own_id else self.known
+        """The id by which its note is known."""
+        return self.note.known_as(self.known)
 
     @property
     def order(self) -> tuple[bool, str, str]:
@@ -70,14 +72,14 @@ def create_progress(
     `InvalidArgument` for a name that cannot be one, `SecretRefused`, `NoteUnusable` and the
     storage failures; nothing is written then.
     """
-    name = _checked_name("task", task)
+    name = checked_name("task", task)
     wanted = _checked_steps(steps)
     folder = None if project is None else project_name(vault.layout, project)
     known = [plan for plan in _named(vault, name, folder) if _project(plan) == folder]
     with vault.store.transaction(next(places(vault, "progress", folder, name))):
         for plan in known:
             now = _now(vault, plan.note.path, plan.known)
-            if now and not now.finished and _is_called(now.note, name):
+            if now and not now.finished and is_called(now.note, "progress", name):
                 return _resumed(now, wanted)
         made = _made(vault, name, wanted, folder)
     vault.index.touched((made.path,))
@@ -154,16 +156,8 @@ def unfinished(vault: Vault, rows: Sequence[Row]) -> tuple[Plan, ...]:
 # What is asked
 
 
-def _checked_name(argument: str, text: str) -> str:
-    name = " ".join(canonical(text).split())
-    if len(name) > NAME_LENGTH:
-        raise InvalidArgument(argument, f"a name is no longer than {NAME_LENGTH} characters")
-    refuse_secrets(name)
-    return name
-
-
 def _checked_steps(steps: Sequence[str]) -> list[str]:
-    names = [_checked_name("steps", step) for step in steps]
+    names = [checked_name("steps", step) for step in steps]
     if not 0 < len(names) <= MOST_STEPS:
         raise InvalidArgument("steps", f"a plan has from 1 to {MOST_STEPS} steps")
     for name in names:
@@ -208,10 +202,6 @@ def _now(vault: Vault, path: str, known: str) -> _Open | None:
     return _Open(note, steps_of.steps(note.body), known) if note.kind == "progress" else None
 
 
-def _is_called(note: Note, task: str) -> bool:
-    return note.kind == "progress" and name_key(note.title) == name_key(task)
-
-
 def _project(plan: _Open) -> str | None:
     return plan.note.place.project
 
@@ -248,7 +238,7 @@ def _made(vault: Vault, task: str, steps: Sequence[str], project: str | None) ->
         if note is None:
             break
         plan = _Open(note, steps_of.steps(note.body), note.id)
-        if _is_called(note, task) and not plan.finished:
+        if is_called(note, "progress", task) and not plan.finished:
             return _resumed(plan, steps)
     note_id, created = new_id(), datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     source = steps_of.new_plan_source(task, steps, note_id, created)

@@ -160,9 +160,8 @@ def _text_at(vault: Vault, subject: Subject, record: Record, revision: str) -> s
 
 
 def _target(vault: Vault, ref: str) -> _Target:
-    vault.store.ledger.history.catch_up()
+    known = vault.history()
     note, path, observation = named(vault, ref)
-    known = vault.store.ledger.history
     seen = known.versions(observation, note) if observation else known.state(note)
     if not seen and not stands(vault, note, path, observation):
         raise NoteNotFound(ref)
@@ -210,9 +209,7 @@ class _Job:
         return found
 
     def _history(self) -> list[Record]:
-        known = self._vault.store.ledger.history
-        known.catch_up()
-        return known.records(self.target.note)
+        return self._vault.history().records(self.target.note)
 
     def _texts(self, path: Path) -> Iterator[str]:
         """The words in a file that are to go."""

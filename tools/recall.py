@@ -13,9 +13,10 @@ from dataclasses import dataclass, replace
 
 from ..vault.errors import InvalidArgument
 from .answers import IndexState, Omitted, Reason, RecallAnswer, Source
-from .authors import LOOKED_BEYOND, author_of
+from .authors import author_of
 from .borders import Borders
 from .derivation import settled
+from .enforced import LOOKED_BEYOND
 from .envelope import CUT_MARK, PLAIN_NONCE, Block, body, cited, fresh_nonce, sealed
 from .gather import Candidate, Gatherer, Measure, by_value
 from .pack import Bundle, Packed, Packer, citation

@@ -39,9 +39,7 @@ def answer_again(vault: Vault, candidate: Candidate) -> Remembered | None:
     """
     if not vault.key:
         return None
-    history = vault.store.ledger.history
-    history.catch_up()
-    record = history.keyed(vault.key)
+    record = vault.history().keyed(vault.key)
     if record is None or record.observation is None or not _reached(vault, record):
         return None
     written = _written(vault, record)

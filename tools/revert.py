@@ -10,9 +10,8 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 
-from ..vault.errors import InvalidArgument, NoteExists, NoteUnusable
+from ..vault.errors import NoteExists, NoteUnusable
 from ..vault.frontmatter import remove_property, set_property
 from ..vault.memory import Observation, find_observation, observations, remove_observation
 from ..vault.note import parse_note, read_note
@@ -20,7 +19,7 @@ from ..vault.replay import Lineage, replay
 from ..vault.revision import Record
 from ..vault.source import Source
 from .derivation import mark_stale
-from .history import observation_at, restore, with_past
+from .history import observation_at, restore, time_of, with_past
 from .subjects import lies_at, owner_only, subject_of
 from .vault import Vault
 
@@ -42,9 +41,8 @@ def revert(vault: Vault, agent: str, since: str) -> Reverted:
     storage failures.
     """
     owner_only(vault, "revert an agent")
-    moment = _moment(since)
-    known = vault.store.ledger.history
-    known.catch_up()
+    moment = time_of("since", since)
+    known = vault.history()
     journal = vault.store.ledger.journal
     touched: dict[str, dict[str, None]] = {}
     for position in known.of_agent(agent, moment):
@@ -64,16 +62,6 @@ def revert(vault: Vault, agent: str, since: str) -> Reverted:
                 known_as += [f"{note.path}#^{name}" for name in found]
     mark_stale(vault)
     return Reverted(tuple(reverted), tuple(left))
-
-
-def _moment(since: str) -> str:
-    """A time as records have it. Raises `InvalidArgument`."""
-    try:
-        moment = datetime.fromisoformat(since)
-    except ValueError as problem:
-        raise InvalidArgument("since", f"{since!r} is no time like 2027-01-31T09:00") from problem
-    moment = moment.astimezone(UTC)
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 class _Note:

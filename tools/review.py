@@ -14,6 +14,7 @@ from typing import Literal
 
 from ..indexer.view import Scope
 from ..vault.errors import NoteNotFound, ProposalChanged, naming
+from ..vault.history import History
 from ..vault.memory import Observation, observations, remove_observation, replace_observation
 from ..vault.note import Note, read_note
 from ..vault.source import Source, readable
@@ -70,8 +71,8 @@ def queue(vault: Vault) -> tuple[Proposal, ...]:
     Raises `OwnerOnly` for everyone else.
     """
     owner_only(vault, _REVIEW)
-    vault.store.ledger.history.catch_up()
-    found = [_proposal(vault, note, item) for note, item in _waiting(vault)]
+    history = vault.history()
+    found = [_proposal(history, note, item) for note, item in _waiting(vault)]
     return tuple(sorted(found, key=lambda one: (one.time is None, one.time or "", one.path)))
 
 
@@ -108,8 +109,7 @@ def _ticket(note: Note, item: Observation) -> str:
     return hashlib.sha256(named.encode("utf-8", "surrogatepass")).hexdigest()[:TICKET_LENGTH]
 
 
-def _proposal(vault: Vault, note: Note, item: Observation) -> Proposal:
-    history = vault.store.ledger.history
+def _proposal(history: History, note: Note, item: Observation) -> Proposal:
     made = next(iter(history.versions(item.id, note.id)), None) if item.id else None
     return Proposal(
         ticket=_ticket(note, item),

@@ -9,12 +9,14 @@ from typing import Literal
 
 from ..indexer.catalog import Row
 from ..indexer.passages import today
+from ..vault.memory import ACTIVE
 from ..vault.rules import Rule
 from ..vault.stops import Stop, stops
 from .enforced import Bound, statements
 from .kinds import rows_of
 from .rules import rules_in
 from .subjects import owner_only
+from .trust import UNREVIEWED
 from .vault import Vault
 
 RuleState = Literal["binds", "waits", "expired", "does not bind"]
@@ -50,7 +52,7 @@ def rulebook(vault: Vault) -> tuple[RuleEntry, ...]:
     for stop in stops(vault.layout.state_dir):
         stopped[stop.path, stop.rule].append(stop)
     return tuple(
-        _entry(rule, bound, stopped[row.path, rule.name or f"line {rule.line}"])
+        _entry(rule, bound, stopped[row.path, rule.called])
         for row in rows
         for rule, bound in _with_statements(vault, row)
     )
@@ -82,6 +84,6 @@ def _entry(rule: Rule, bound: Bound | None, stopped: list[Stop]) -> RuleEntry:
 def _state(rule: Rule) -> RuleState:
     if rule.is_live(today()):
         return "binds"
-    if rule.status in ("", "active"):
+    if rule.status in ACTIVE:
         return "expired"
-    return "waits" if rule.status == "unreviewed" else "does not bind"
+    return "waits" if rule.status == UNREVIEWED else "does not bind"

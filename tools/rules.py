@@ -43,6 +43,7 @@ from .form import checked_tag
 from .kinds import asked, places, present, rows_of
 from .places import known_project, project_name
 from .secrets import refuse_secrets
+from .trust import UNREVIEWED, said_by
 from .vault import Vault
 
 NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
@@ -74,9 +75,9 @@ def get_rules(vault: Vault, category: str | None = None, project: str | None = N
 
     With `category`, those about it and those about everything. `waiting` counts proposals.
     """
-    found = _asked(vault, category, known_project(vault.layout, project))
+    found = _asked(vault, category, project)
     live = [rule for rule in found if rule.is_live(today())]
-    waiting = sum(rule.status == "unreviewed" for rule in found)
+    waiting = sum(rule.status == UNREVIEWED for rule in found)
     return Rules(tuple(map(line_of, live)), waiting)
 
 
@@ -89,7 +90,7 @@ def check_rules(
     without conditions are told as `advice`. Raises `InvalidArgument` for what is no number.
     """
     numbers = {name: _number(name, value) for name, value in context.items()}
-    found = get_rules_of(vault, category, project)
+    found = [rule for rule in _asked(vault, category, project) if rule.is_live(today())]
     violations = tuple(
         _violation(rule, one, numbers[one.name])
         for rule in found
@@ -98,23 +99,6 @@ def check_rules(
     checked = sum(any(one.name in numbers for one in rule.conditions) for rule in found)
     advice = tuple(line_of(rule) for rule in found if not rule.conditions)
     return RulesChecked(not violations, violations, checked, advice)
-
-
-def get_rules_of(vault: Vault, category: str, project: str | None) -> list[Rule]:
-    """The rules about a category that bind now."""
-    found = _asked(vault, category, known_project(vault.layout, project))
-    return [rule for rule in found if rule.is_live(today())]
-
-
-def all_rules(vault: Vault, project: str | None = None, *, every: bool = False) -> list[Rule]:
-    """The rules of the user's memory and of a project's, or of `every` one, as on disk now."""
-    rows = vault.index.ask(lambda: rows_of(vault, "rules", None))
-    return [
-        rule
-        for row in rows
-        if every or not row.project or row.project == project
-        for rule in rules_in(vault, row)
-    ]
 
 
 def line_of(rule: Rule) -> RuleLine:
@@ -145,8 +129,13 @@ def _violation(rule: Rule, condition: Condition, value: float) -> Violation:
 
 
 def _asked(vault: Vault, category: str | None, project: str | None) -> list[Rule]:
+    """The rules of the user and of a project about a category, or all, as on disk now."""
+    name = known_project(vault.layout, project)
     key = None if category is None else category_key(check_label(category, ()))
-    found = [rule for rule in all_rules(vault, project) if key is None or rule.belongs_to(key)]
+    rows = vault.index.ask(lambda: rows_of(vault, "rules", None))
+    own = (row for row in rows if not row.project or row.project == name)
+    told = (rule for row in own for rule in rules_in(vault, row))
+    found = (rule for rule in told if key is None or rule.belongs_to(key))
     return sorted(found, key=lambda rule: (LEVELS.index(rule.level), rule.path, rule.line))
 
 
@@ -229,16 +218,13 @@ def _written(vault: Vault, path: str, note: Note | None, name: str, text: str) -
 
 def _fields(vault: Vault) -> dict[str, str]:
     """What the line of a rule carries: whose it is, and that it waits unless it is the owner's."""
-    origin = vault.caller.origin
-    if origin == "owner":
-        return {"origin": "owner"}
-    own = {} if origin == "agent" else {"origin": origin}
-    return {**own, "status": "unreviewed"}
+    own = said_by(vault.caller)
+    return own if vault.caller.origin == "owner" else {**own, "status": UNREVIEWED}
 
 
 def _replaced(
     vault: Vault, source: Source, known: Observation, text: str, fields: Mapping[str, str]
 ) -> Source:
-    if vault.caller.origin != "owner" and known.status != "unreviewed":
+    if vault.caller.origin != "owner" and known.status != UNREVIEWED:
         raise OwnerOnly(f"replace the rule {known.id!r}, which binds")
     return replace_observation(source, replace(known, fields=dict(fields)), text)

@@ -12,9 +12,9 @@ from ..indexer.index import Found, Hit
 from ..indexer.view import Scope
 from ..vault.categories import category_key, check_label
 from .answers import NoteClass, Origin, Passage, SearchAnswer
-from .authors import LOOKED_BEYOND, Author, author_of
+from .authors import Author, author_of
 from .derivation import settled
-from .enforced import Guard
+from .enforced import LOOKED_BEYOND, Guard
 from .places import known_project
 from .vault import Vault
 from .versions import FIRST_VERSION, with_versions

@@ -54,8 +54,7 @@ def subject_of(vault: Vault, ref: str, what: str, note: str | None = None) -> Su
     `JournalUnreadable`.
     """
     owner_only(vault, what)
-    known = vault.store.ledger.history
-    known.catch_up()
+    known = vault.history()
     note_id, path, observation = named(vault, ref, note)
     if path:  # Of a note that was purged not even that is known.
         vault.store.settle([(path, note_id)])

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ..indexer.catalog import Row
 from ..vault.errors import NoteChanged, NoteNotFound, naming
 from ..vault.frontmatter import remove_property, set_property
 from ..vault.ids import new_block_id
@@ -80,11 +79,7 @@ def _tended(vault: Vault, ref: str, change: Callable[[Note], Source]) -> Tended:
         with naming(row.path):
             source = change(note)
         if source.data != note.source.data:
-            act = vault.act("edit", _id(note, row))
+            act = vault.act("edit", note.known_as(row.id))
             vault.store.write(row.path, source.data, expected=note.source.token, act=act)
     vault.index.touched((row.path,))
-    return Tended(_id(note, row), row.path, source.token)
-
-
-def _id(note: Note, row: Row) -> str:
-    return note.id if note.has_own_id else row.id
+    return Tended(note.known_as(row.id), row.path, source.token)

@@ -42,13 +42,13 @@ from .answers import (
     ThreadNotes,
 )
 from .enforced import Guard
-from .kinds import asked, name_key, places, present, rows_of
+from .kinds import asked, checked_name, is_called, name_key, places, present, rows_of
 from .search import known_origin, shown
 from .secrets import refuse_secrets
 from .similarity import compare
+from .trust import said_by
 from .vault import Vault
 
-NAME_LENGTH = 200
 READ = 500
 """Lines of a thread that are read at most: the last ones."""
 
@@ -73,7 +73,7 @@ def take_note(vault: Vault, thread: str, text: str, kind: NoteKind = "state") ->
     `SecretRefused`, `InvalidArgument`, `NoteUnusable` and the storage failures; nothing is
     written then.
     """
-    name = _checked_name(thread)
+    name = checked_name("thread", thread)
     if kind not in KINDS:
         raise InvalidArgument("kind", f"{kind!r} is not one of {', '.join(KINDS)}")
     wanted = canonical(written(kind, canonical(text)))
@@ -90,7 +90,7 @@ def take_note(vault: Vault, thread: str, text: str, kind: NoteKind = "state") ->
 
 def read_notes(vault: Vault, thread: str, kind: NoteKind | None = None) -> ThreadNotes:
     """Return what a thread noted, oldest first. A thread that is over or new has nothing."""
-    name = _checked_name(thread)
+    name = checked_name("thread", thread)
     note = _live(vault, _row(vault, name))
     if note is None:
         return ThreadNotes(name, (), 0)
@@ -111,7 +111,7 @@ def consolidate(vault: Vault, thread: str) -> Consolidation:
     Lines that say the same are one candidate, in the words of the last. What is remembered in
     the same words already is counted in `known` and left out.
     """
-    name = _checked_name(thread)
+    name = checked_name("thread", thread)
     note = _live(vault, _row(vault, name))
     lines = [one for one in thread_lines(note) if one.kind in _LASTING] if note else []
     return vault.index.ask(lambda: _consolidation(vault, name, lines))
@@ -142,14 +142,6 @@ def thread_hits(vault: Vault, thread: str, query: str) -> list[Hit]:
 # Finding
 
 
-def _checked_name(thread: str) -> str:
-    name = " ".join(canonical(thread).split())
-    if len(name) > NAME_LENGTH:
-        raise InvalidArgument("thread", f"a name is no longer than {NAME_LENGTH} characters")
-    refuse_secrets(name)
-    return name
-
-
 def _rows(vault: Vault) -> list[Row]:
     return rows_of(vault, "thread", None)
 
@@ -171,23 +163,19 @@ def _live(vault: Vault, row: Row | None) -> Note | None:
     return note if note.kind == "thread" and not is_over(note, today()) else None
 
 
-def _is_called(note: Note, name: str) -> bool:
-    return note.kind == "thread" and name_key(note.title) == name_key(name)
-
-
 # Writing; the vault's lock is held
 
 
 def _target(vault: Vault, name: str, row: Row | None) -> tuple[str, Note | None]:
     """The thread's note, else the path of a new one; a note that is over makes way."""
     known = present(vault, row.path) if row else None
-    if known is not None and _is_called(known, name):
+    if known is not None and is_called(known, "thread", name):
         if not is_over(known, today()):
             return known.path, known
         _trash(vault, known)
     for path in places(vault, "thread", None, name):
         note = present(vault, path)
-        if note is None or (_is_called(note, name) and not is_over(note, today())):
+        if note is None or (is_called(note, "thread", name) and not is_over(note, today())):
             return path, note
     raise AssertionError("places never end")
 
@@ -215,10 +203,8 @@ def _append(vault: Vault, name: str, path: str, note: Note | None, text: str) ->
         return _answer(name, "unchanged", double.id, note.path, note.id, note.source)
     block, note_id = new_block_id({one.id for one in kept}), note.id if note else new_id()
     source = note.source if note else new_thread_source(name, note_id, day.isoformat())
-    origin = vault.caller.origin
-    fields = {} if origin == "agent" else {"origin": origin}
     with naming(path):
-        source = append_observation(source, text, id=block, fields=fields)
+        source = append_observation(source, text, id=block, fields=said_by(vault.caller))
         if note is not None and last_day(note):
             source = set_property(source, "expires", max(last_day(note), day.isoformat()))
     if len(source.data) > MAX_BYTES:

@@ -51,11 +51,14 @@ def lowered(caller: Caller) -> Caller:
     return replace(caller, origin="untrusted")
 
 
+def said_by(caller: Caller) -> dict[str, str]:
+    """The field of a line that tells whose words it holds; none for an agent's, the default."""
+    return {} if caller.origin == "agent" else {"origin": caller.origin}
+
+
 def with_trust(candidate: Candidate, caller: Caller) -> Candidate:
     """Return a candidate with the origin of its words; those of nobody trusted wait for review."""
-    if caller.origin == "agent":
-        return candidate
-    marks: dict[str, str] = {"origin": caller.origin}
+    marks = said_by(caller)
     if caller.origin == "untrusted":
         marks["status"] = UNREVIEWED
     return replace(candidate, fields={**candidate.fields, **marks})

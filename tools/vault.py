@@ -8,6 +8,7 @@ from types import TracebackType
 
 from ..indexer.index import Index
 from ..indexer.keeper import Keeper
+from ..vault.history import History
 from ..vault.layout import Layout, find_vault, open_layout
 from ..vault.ledger import Act
 from ..vault.note import read_note
@@ -73,6 +74,12 @@ class Vault:
     def with_key(self, key: str) -> Vault:
         """The same vault and caller, whose writes go into the journal under a key."""
         return Vault(self.layout, self.store, self.index, self.caller, shown=self.shown, key=key)
+
+    def history(self) -> History:
+        """What the journals of all devices tell now. Raises `JournalUnreadable`."""
+        known = self.store.ledger.history
+        known.catch_up()
+        return known
 
     def act(
         self,

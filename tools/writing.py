@@ -120,8 +120,7 @@ def _waiting(
     """Name the same proposal of the same client, where it waits already; never another's."""
     if place.note is None:
         return None
-    note_id, history = id_of(memory, place.note), vault.store.ledger.history
-    history.catch_up()
+    note_id, history = id_of(memory, place.note), vault.history()
     for item in observations(place.note):
         if item.status == UNREVIEWED and item.id and candidate.is_told_by(item.text):
             state = history.observation(item.id, note_id)
@@ -235,4 +234,4 @@ def _new_summary(place: Target, candidate: Candidate) -> str | None:
 def id_of(memory: Memory, note: Note) -> str:
     """The id by which a note is known; it survives a rename that the indexer has seen."""
     known = memory.ids.get(note.path, "")
-    return note.id if note.has_own_id or not is_id(known) else known
+    return note.known_as(known) if is_id(known) else note.id

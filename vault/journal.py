@@ -10,7 +10,6 @@ Whatever writes here (`append`, `redact`) is called under the vault's lock.
 from __future__ import annotations
 
 import contextlib
-import datetime
 import heapq
 import json
 import logging
@@ -19,6 +18,7 @@ import re
 import secrets
 import time
 from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime
 from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
@@ -37,7 +37,7 @@ from .files import (
 )
 from .ids import is_id, new_id
 from .redaction import Hide, Redaction
-from .revision import VERSION, Record, Revision, from_raw, parse, to_raw
+from .revision import VERSION, Record, Revision, as_time, from_raw, parse, to_raw
 from .seal import SALT_BYTES, Raw, canonical, seal
 
 JOURNAL_FOLDER = "journal"
@@ -118,10 +118,11 @@ class Journal:
         return record
 
     def _next(self, revision: Revision, last: Record | None) -> Raw:
+        now = as_time(datetime.fromtimestamp(self._clock(), UTC))
         raw = to_raw(
             revision,
             seq=last.seq + 1 if last else 1,
-            time=max(_utc(self._clock()), last.time if last else ""),
+            time=max(now, last.time if last else ""),
             device=self.device,
             prev=last.hash if last else "",
         )
@@ -320,11 +321,6 @@ def _writing(shown: str) -> Iterator[None]:
 
 def _reason(error: OSError) -> str:
     return error.strerror or str(error)
-
-
-def _utc(seconds: float) -> str:
-    moment = datetime.datetime.fromtimestamp(seconds, datetime.UTC)
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def _months(folder: int) -> list[str]:

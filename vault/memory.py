@@ -24,6 +24,7 @@ from .note import Note
 from .source import Source, readable
 
 __all__ = [
+    "ACTIVE",
     "FIELDS",
     "MAX_BYTES",
     "Observation",
@@ -45,6 +46,9 @@ FIELDS = ("type", "origin", "status", "expires", "derived_from")
 """The inline fields that are not text, in the order in which they are written."""
 
 MAX_BYTES = 4096
+ACTIVE = ("", "active")
+"""What the status of an observation says that counts."""
+
 """The largest observation, in bytes of UTF-8."""
 
 # Characters of a body whose observations are kept for a while.

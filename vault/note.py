@@ -70,6 +70,10 @@ class Note:
     summary: str
     muted: bool
 
+    def known_as(self, id: str) -> str:  # noqa: A002
+        """Its own id, else the one by which an index knows it, which survives a rename."""
+        return self.id if self.has_own_id else id
+
 
 def read_note(layout: Layout, path: str) -> Note:
     """Read one note from the vault.

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Literal, TypeVar, get_args
 
 from .seal import Raw, canonical, to_bytes, to_text
@@ -173,6 +174,11 @@ class Record(Revision):
             found[f"{number}.removed"] = splice.removed
             found[f"{number}.inserted"] = splice.inserted
         return {name: text for name, text in found.items() if text and name not in self.hidden}
+
+
+def as_time(moment: datetime) -> str:
+    """A moment as records tell it: in UTC, to the millisecond. Raises OverflowError."""
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def undoing(record: Record, actor: Actor, reason: str = "") -> Revision:

@@ -15,7 +15,7 @@ from typing import Final, Literal, get_args
 from . import frontmatter
 from .categories import category_key
 from .errors import InvalidArgument
-from .memory import Observation, observations
+from .memory import ACTIVE, Observation, observations
 from .note import Note
 from .source import Source
 from .statement import parse_statement
@@ -79,6 +79,11 @@ class Rule:
     line: int
     project: str | None
 
+    @property
+    def called(self) -> str:
+        """What it is called: its name, else its line."""
+        return self.name or f"line {self.line}"
+
     def belongs_to(self, category: str) -> bool:
         """Whether it is about a category, given as `category_key`; one without any is about all."""
         if not self.categories:
@@ -88,7 +93,7 @@ class Rule:
 
     def is_live(self, day: str) -> bool:
         """Whether it binds on a day: it is accepted, and not expired by then."""
-        return self.status in ("", "active") and not (self.expires and self.expires < day)
+        return self.status in ACTIVE and not (self.expires and self.expires < day)
 
 
 def rules(note: Note) -> Iterator[Rule]:
