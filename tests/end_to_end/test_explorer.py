@@ -4,7 +4,7 @@ import re
 
 import pytest
 from zibaldone.tools.api import update_memory
-from zibaldone.tools.vault import Vault
+from zibaldone.tools.vault import Caller, Vault
 
 from ..lenses.payloads import PAYLOADS
 from .conftest import AGENT, AXE
@@ -235,12 +235,39 @@ def test_no_payload_gets_out_of_a_note(vault_dir, explore, window):
         assert page.evaluate(STRANGE) == [], address
 
 
+def test_no_payload_gets_out_of_memory(vault_dir, explore, window):
+    """As category, summary, fact, field, agent, client, instance, session, reason, difference."""
+    (vault_dir / "agent-memory").mkdir()
+    for number, payload in enumerate(PAYLOADS):
+        text = (
+            f"---\nid: mmmmmmmmmm{number:02}\ncategory: {payload!r}\nsummary: {payload!r}\n---\n"
+            f"- Plain. [type:: {payload}] ^aaaa{number:02}\n- {payload} [expires:: {payload}]\n"
+        ).replace("\0", "")
+        (vault_dir / f"agent-memory/m{number}.md").write_text(text)
+    visit = window(explore(vault_dir))
+    visit.go("/m")
+    visit.page.click("main button.main")
+    addresses = ["/m", "/journal", "/search?q=alert&in=memory", "/trash"]
+    for number in range(0, len(PAYLOADS), 6):
+        said = [payload.replace("\0", "") for payload in (PAYLOADS * 2)[number : number + 5]]
+        caller = Caller(*said[:4], "agent")
+        with Vault.open(vault_dir, caller=caller) as agent:
+            update_memory(agent, f"aaaa{number:02}", f"Now {said[4]}", said[0])
+        note = f"mmmmmmmmmm{number:02}"
+        addresses += [f"/m/{note}", f"/m/{note}/aaaa{number:02}", f"/journal/{note}"]
+        visit.go(f"/journal/{note}")
+        addresses.append(visit.page.get_attribute(".revision a", "href"))
+    for address in addresses:
+        visit.go(address)
+        assert visit.page.evaluate(STRANGE) == [], address
+
+
 # Elements of ours are counted from the templates; anything else in a page came out of a note.
 STRANGE = """
 [...document.querySelectorAll('main *')].filter(each =>
   ['SCRIPT', 'STYLE', 'IFRAME', 'OBJECT', 'EMBED', 'FORM', 'INPUT', 'BUTTON', 'SELECT', 'TEXTAREA',
    'LINK', 'META', 'BASE', 'VIDEO', 'AUDIO', 'TEMPLATE', 'MARQUEE', 'MATH'].includes(each.tagName)
-   && !each.closest('[data-live-search]')
+   && !each.closest('main form')
   || each.tagName.toLowerCase() === 'svg' && !each.classList.contains('picture')
   || [...each.attributes].some(a => a.name.startsWith('on') || a.name === 'style'
      || ['href', 'src', 'action', 'xlink:href'].includes(a.name)
