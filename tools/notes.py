@@ -39,6 +39,7 @@ from .answers import (
     NoteList,
     ObservationOut,
 )
+from .asking import asked
 from .diff import unified
 from .enforced import Guard
 from .form import checked_tag
@@ -79,8 +80,9 @@ def get_note(vault: Vault, ref: str) -> NoteAnswer:
     `ref` is an id, a path, a title or an alias; `#heading` or `#^block` behind it returns that
     part alone. Raises `NoteNotFound`, `NoteAmbiguous`, `SectionNotFound`, `SectionAmbiguous`.
     """
-    answer = vault.index.ask(lambda: _get(vault, ref))
-    return replace(answer, observations=_with_versions(vault, answer))
+    with asked(vault, "get_note", ref) as audited:
+        answer = vault.index.ask(lambda: _get(vault, ref))
+        return audited.answered(replace(answer, observations=_with_versions(vault, answer)))
 
 
 def list_notes(

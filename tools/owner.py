@@ -141,9 +141,9 @@ def sweep(
     vault_folder: VaultOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """List what has expired; with --yes, move it out of the notes, restorable."""
+    """List what has expired; with --yes, move it out of the notes and trim the audit."""
     with opened(vault_folder) as vault:
-        answer = retention.sweep(vault) if yes else retention.Swept(retention.expired(vault), False)
+        answer = retention.sweep(vault) if yes else retention.listed(vault)
     if as_json:
         write_json(wire(answer))
         return
@@ -152,6 +152,8 @@ def sweep(
         cited = f"#^{each.observation_id}" if each.observation_id else ""
         write([said, (f"{each.path}{cited}", "path"), (f" ({each.expires})", "faint")])
         write([(f" {each.text or ''}\n", "text")])
+    if answer.audited:
+        write([said, (f"{_count(answer.audited, 'retrieval')} in the audit, for good\n", "text")])
     if not answer.expired:
         write([("Nothing has expired.\n", "text")])
     elif not answer.moved:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 from ..vault.errors import InvalidArgument
 from .answers import IndexState, Omitted, Reason, RecallAnswer, Source
+from .asking import asked
 from .authors import author_of
 from .borders import Borders
 from .derivation import settled
@@ -75,31 +76,35 @@ def recall(
     only observations that this agent wrote first: `own`, a name, or `*` for all.
     Raises `PathRefused` for a project that is no plain name.
     """
-    if not 0 <= depth <= 3:
-        raise InvalidArgument("depth", f"must be from 0 to 3, not {depth}")
-    name, author = known_project(vault.layout, project), author_of(vault, from_agent)
-    measure = Measure(counter)
+    filters = {"project": project, "budgetTokens": budget_tokens, "depth": depth}
+    filters |= {"maxPerSource": max_per_source, "thread": thread, "from": from_agent}
+    with asked(vault, "recall", query, filters) as audited:
+        if not 0 <= depth <= 3:
+            raise InvalidArgument("depth", f"must be from 0 to 3, not {depth}")
+        name, author = known_project(vault.layout, project), author_of(vault, from_agent)
+        measure = Measure(counter)
 
-    def question() -> Gathered:
-        borders = Borders(vault, name, author)
-        gatherer = Gatherer(vault.index, borders, measure)
-        found = vault.index.find(query, borders.scope, HITS + (LOOKED_BEYOND if author else 0))
-        own = thread_hits(vault, thread, query) if thread is not None else ()
-        candidates = gatherer.with_own(own, gatherer.gather(found, depth))
-        borders.guard.tell("recall")
-        hint = hint_of(found) or (None if candidates else NOTHING)
-        return Gathered(candidates, gatherer.beyond, hint, vault.index_state())
+        def question() -> Gathered:
+            borders = Borders(vault, name, author)
+            gatherer = Gatherer(vault.index, borders, measure)
+            found = vault.index.find(query, borders.scope, HITS + (LOOKED_BEYOND if author else 0))
+            own = thread_hits(vault, thread, query) if thread is not None else ()
+            candidates = gatherer.with_own(own, gatherer.gather(found, depth))
+            borders.guard.tell("recall")
+            hint = hint_of(found) or (None if candidates else NOTHING)
+            return Gathered(candidates, gatherer.beyond, hint, vault.index_state())
 
-    gathered = settled(vault, question)
-    share = max(500, budget_tokens // 2) if max_per_source is None else max_per_source
-    packer = Packer(gathered.candidates, share, measure)
-    bundle, text = _within(budget_tokens, packer, counter)
-    if not bundle.packed:
-        bundle, text = _pointer(budget_tokens, share, counter, gathered.candidates)
-    answer = _answer(gathered, bundle, text, budget_tokens, counter)
-    sources = with_versions(vault, answer.sources)
-    vault.shown.note(vault.caller, sources)
-    return replace(answer, sources=sources)
+        gathered = settled(vault, question)
+        share = max(500, budget_tokens // 2) if max_per_source is None else max_per_source
+        packer = Packer(gathered.candidates, share, measure)
+        bundle, text = _within(budget_tokens, packer, counter)
+        if not bundle.packed:
+            bundle, text = _pointer(budget_tokens, share, counter, gathered.candidates)
+        answer = _answer(gathered, bundle, text, budget_tokens, counter)
+        sources = with_versions(vault, answer.sources)
+        vault.shown.note(vault.caller, sources)
+        shown = (one.candidate.hit.row for one in bundle.packed)
+        return audited.answered(replace(answer, sources=sources), shown)
 
 
 def _within(budget: int, packer: Packer, counter: TokenCounter) -> tuple[Bundle, str]:

@@ -16,6 +16,7 @@ from ..vault.ids import new_block_id
 from ..vault.memory import observations, stamp_id
 from ..vault.note import Note, read_note
 from ..vault.thread import is_over, last_day
+from .audit import outdated, sweep_audit
 from .lifecycle import forget
 from .subjects import owner_only
 from .threads import sweep_threads
@@ -41,10 +42,14 @@ class Expired:
 
 @dataclass(frozen=True, slots=True)
 class Swept:
-    """What has expired, and whether it was moved out of the notes."""
+    """What has expired, and whether it was moved out of the notes.
+
+    `audited` counts retrievals in the audit that are too old, and are gone when it was moved.
+    """
 
     expired: tuple[Expired, ...]
     moved: bool
+    audited: int = 0
 
 
 def expired(vault: Vault) -> tuple[Expired, ...]:
@@ -53,10 +58,16 @@ def expired(vault: Vault) -> tuple[Expired, ...]:
     return tuple(_expired(vault, today()))
 
 
+def listed(vault: Vault) -> Swept:
+    """Return what `sweep` would move, and move nothing. For the owner alone."""
+    return Swept(expired(vault), moved=False, audited=outdated(vault))
+
+
 def sweep(vault: Vault) -> Swept:
     """Forget what has expired, and move threads that are over to the trash.
 
-    Each is restorable: an observation with `restore` by its id, a thread by its note. Raises
+    Each is restorable: an observation with `restore` by its id, a thread by its note. What is
+    too old in the audit goes for good. Raises
     `OwnerOnly`, `NoteUnusable` and the storage failures; what was swept before stays so.
     """
     found = expired(vault)
@@ -68,7 +79,7 @@ def sweep(vault: Vault) -> Swept:
             forget(vault, f"{each.path}#^{observation}", REASON)
             gone.append(each)
     sweep_threads(vault)
-    return Swept(tuple(gone), moved=True)
+    return Swept(tuple(gone), moved=True, audited=sweep_audit(vault))
 
 
 def _expired(vault: Vault, day: str) -> Iterator[Expired]:

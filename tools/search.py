@@ -12,6 +12,7 @@ from ..indexer.index import Found, Hit
 from ..indexer.view import Scope
 from ..vault.categories import category_key, check_label
 from .answers import NoteClass, Origin, Passage, SearchAnswer
+from .asking import asked
 from .authors import Author, author_of
 from .derivation import settled
 from .enforced import LOOKED_BEYOND, Guard
@@ -44,22 +45,24 @@ def search(
     `from_agent`, only observations that this agent wrote first: `own`, a name, `*` for all. Raises
     `PathRefused` or `CategoryRefused` for a name that no project or category can have.
     """
-    author = author_of(vault, from_agent)
-    scope = Scope(
-        project=known_project(vault.layout, project),
-        note_class=note_class,
-        category=None if category is None else category_key(check_label(category, ())),
-        notes=author.notes if author else None,
-    )
-    answer = settled(vault, lambda: _search(vault, query, scope, limit, author))
-    results = with_versions(vault, answer.results)
-    vault.shown.note(vault.caller, results)
-    return replace(answer, results=results)
+    filters = {"project": project, "class": note_class, "category": category, "limit": limit}
+    with asked(vault, "search", query, filters | {"from": from_agent}) as audited:
+        author = author_of(vault, from_agent)
+        scope = Scope(
+            project=known_project(vault.layout, project),
+            note_class=note_class,
+            category=None if category is None else category_key(check_label(category, ())),
+            notes=author.notes if author else None,
+        )
+        answer, hits = settled(vault, lambda: _search(vault, query, scope, limit, author))
+        results = with_versions(vault, answer.results)
+        vault.shown.note(vault.caller, results)
+        return audited.answered(replace(answer, results=results), (hit.row for hit in hits))
 
 
 def _search(
     vault: Vault, query: str, scope: Scope, limit: int, author: Author | None
-) -> SearchAnswer:
+) -> tuple[SearchAnswer, tuple[Hit, ...]]:
     guard = Guard(vault)
     guard.refuse_scope(scope.project, scope.category)
     # One more than is shown tells whether there are more.
@@ -68,13 +71,14 @@ def _search(
     found = author.filtered(found) if author else found
     guard.tell("search")
     hits = found.hits[:limit]
-    return SearchAnswer(
+    answer = SearchAnswer(
         results=tuple(_passage(hit, query) for hit in hits),
         total=found.notes,
         more=len(found.hits) > limit or found.notes > len({hit.row.number for hit in hits}),
         index=vault.index_state(),
         hint=hint_of(found),
     )
+    return answer, hits
 
 
 def hint_of(found: Found) -> str | None:

@@ -33,6 +33,9 @@ SETTINGS = """\
 # Days for which the short-term notes of a thread are kept after the last of them.
 #thread_days = 14
 
+# Days for which is kept what agents have asked, until `zib sweep --yes`.
+#audit_days = 90
+
 # How far a client is trusted: as an "agent"; "untrusted", so that you review what it remembers; or
 # "read-only". The name is what it says of itself; "*" stands for all others. These come last.
 #[clients."name of a client"]

@@ -81,6 +81,12 @@ class Vault:
         known.catch_up()
         return known
 
+    @property
+    def actor(self) -> Actor:
+        """The caller, as journal and audit name it."""
+        one = self.caller
+        return Actor(one.agent, one.instance, one.session, one.client_version, one.origin)
+
     def act(
         self,
         op: Op,
@@ -96,12 +102,8 @@ class Vault:
         `quiet` is what shows no words of the caller to any agent: a fact that waits for review,
         or an id for a line that is there. Raises `ClientReadOnly` and `ClientUntrusted`.
         """
-        caller = self.caller
-        refuse_act(caller, self.settings, quiet=quiet)
-        actor = Actor(
-            caller.agent, caller.instance, caller.session, caller.client_version, caller.origin
-        )
-        return Act(op, note, actor, observation, of, reason or "", self.key)
+        refuse_act(self.caller, self.settings, quiet=quiet)
+        return Act(op, note, self.actor, observation, of, reason or "", self.key)
 
     def index_state(self) -> IndexState:
         """How far the index is; only inside a question."""

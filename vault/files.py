@@ -1,4 +1,4 @@
-"""Primitives that write: durable appends to files of lines, and whole replacements.
+"""Primitives that write: appends to files of lines, and whole replacements.
 
 Every function works on a name in an open folder, so that a folder that is exchanged for a
 symlink in the middle leads nowhere. After a `kill -9` a line is there whole, or what is there
@@ -100,6 +100,31 @@ def append_line(folder: int, name: str, line: bytes) -> None:
                 os.ftruncate(descriptor, size)
             raise
         step("appended durably")
+
+
+def add_line(folder: int, name: str, line: bytes) -> None:
+    """Append `line` to a file, without waiting for the disk; the file is made when it is not there.
+
+    Processes may add at once: the system puts each line at the end. A torn line before it is
+    ended. Where the file is replaced or removed meanwhile, the line goes into the new one.
+    """
+    flags = os.O_RDWR | os.O_APPEND | os.O_CREAT
+    there = False
+    while not there:
+        with opened_file(folder, name, flags) as descriptor:
+            status = os.fstat(descriptor)
+            whole = not status.st_size or os.pread(descriptor, 1, status.st_size - 1) == b"\n"
+            _write_all(descriptor, line if whole else b"\n" + line)
+            there = _is_at(folder, name, status)
+
+
+def _is_at(folder: int, name: str, status: os.stat_result) -> bool:
+    """Whether a name of an open folder still leads to the file with this status."""
+    try:
+        now = os.stat(name, dir_fd=folder, follow_symlinks=False)
+    except FileNotFoundError:
+        return False
+    return os.path.samestat(now, status)
 
 
 def _write_all(descriptor: int, data: bytes) -> None:

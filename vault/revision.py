@@ -232,7 +232,7 @@ def to_raw(revision: Revision, *, seq: int, time: str, device: str, prev: str) -
         "splices": [_splice_to_raw(each) for each in revision.splices],
         "before": revision.before,
         "after": revision.after,
-        "caller": _actor_to_raw(revision.actor),
+        "caller": actor_to_raw(revision.actor),
         "prev": prev,
         **_filled(optional),
     }
@@ -258,7 +258,8 @@ def _splice_to_raw(splice: Splice) -> Raw:
     return {"start": splice.start, **_filled(texts)}
 
 
-def _actor_to_raw(actor: Actor) -> Raw:
+def actor_to_raw(actor: Actor) -> Raw:
+    """Return a caller as a JSON object; empty fields are left out."""
     said = {
         "agent": actor.agent,
         "instance": actor.instance,
@@ -298,7 +299,7 @@ def from_raw(raw: object) -> Record:
         splices=splices,
         before=_token(found.get("before", HIDDEN)),
         after=_token(found.get("after", HIDDEN)),
-        actor=_actor(found["caller"]),
+        actor=actor_from_raw(found["caller"]),
         base=found.get("base", ""),
         observation=found.get("observation"),
         version=found.get("version"),
@@ -364,7 +365,8 @@ def _change(raw: object) -> Change:
     return Change(found["observation"], found.get("version"), found.get("parent"), op)
 
 
-def _actor(raw: object) -> Actor:
+def actor_from_raw(raw: object) -> Actor:
+    """Read a JSON object as a caller. Raises ValueError when it is none."""
     found = _checked(raw, {"origin": str}, _OPTIONAL_OF_ACTOR)
     return Actor(
         found.get("agent", ""),

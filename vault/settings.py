@@ -38,7 +38,7 @@ ANY_CLIENT = "*"
 _Choice = TypeVar("_Choice", bound=str)
 
 POLL_SECONDS = (0.05, 3600)
-THREAD_DAYS = (1, 3650)
+DAYS = (1, 3650)
 MAX_SETTINGS_BYTES = 64 * 1024
 
 _NOT_SLUG = re.compile(r"[^a-z0-9]+")
@@ -60,7 +60,8 @@ class Settings:
     relative paths and for names of folders. `write_gate` says when a write by an agent waits
     for a verdict: on similar memories, always or never. `watch` says how a long-lived process
     hears of changes, and `poll_seconds` how often a polling one looks. `thread_days` is how long
-    a thread of short-term notes is kept after the last of them. `clients` has what is set for
+    a thread of short-term notes is kept after the last of them, and `audit_days` how long is
+    kept what agents have asked, before a sweep takes it out. `clients` has what is set for
     single clients, by `client_key`.
     """
 
@@ -71,6 +72,7 @@ class Settings:
     watch: Watch = "native"
     poll_seconds: float = 1.0
     thread_days: int = 14
+    audit_days: int = 90
     clients: Mapping[str, Client] = field(default_factory=dict, hash=False)
 
     def client(self, name: str) -> Client:
@@ -157,7 +159,7 @@ class _Reader:
 
     def days(self, key: str, default: int) -> int:
         value = self.table.get(key, default)
-        shortest, longest = THREAD_DAYS
+        shortest, longest = DAYS
         if (
             isinstance(value, bool)
             or not isinstance(value, int)
@@ -183,6 +185,7 @@ def parse_settings(table: Mapping[str, object], path: str) -> Settings:
         watch=reader.choice("watch", default.watch, get_args(Watch)),
         poll_seconds=reader.seconds("poll_seconds", default.poll_seconds),
         thread_days=reader.days("thread_days", default.thread_days),
+        audit_days=reader.days("audit_days", default.audit_days),
         clients=reader.clients("clients"),
     )
     if fold_name(settings.memory_folder) == fold_name(settings.projects_folder):

@@ -274,7 +274,8 @@ class Store:
         try:
             caches = (layout.cache_dir, *layout.cache_dir.parents)
             cache = next(each for each in caches if each.exists())
-            for folder in (self._root, self._root / layout.settings.memory_folder, cache):
+            memory = self._root / layout.settings.memory_folder
+            for folder in (self._root, memory, layout.state_dir, cache):
                 if folder.exists() and not os.access(folder, os.W_OK | os.X_OK):
                     return f"{folder} cannot be written to"
             disk = os.statvfs(self._root)

@@ -46,10 +46,11 @@ CLIMBING = [
 
 
 def files(folder):
+    """The bytes of every file but those of the audit, where it is kept what agents ask."""
     return {
         str(path.relative_to(folder)): path.read_bytes()
         for path in folder.rglob("*")
-        if path.is_file()
+        if path.is_file() and "audit" not in path.parts
     }
 
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from zibaldone.vault import files
 from zibaldone.vault.files import (
     BLOCK,
+    add_line,
     append_line,
     cut_torn_line,
     last_line,
@@ -195,3 +196,25 @@ def test_steps_are_marked_in_their_order(folder, monkeypatch):
         *("replacement written", "replaced"),
         "cut",
     ]
+
+
+def test_a_line_is_added_behind_a_torn_one_and_to_a_file_that_is_there_now(
+    folder, tmp_path, monkeypatch
+):
+    add_line(folder, "a", b"1\n")
+    add_line(folder, "a", b"2\n")
+    (tmp_path / "a").write_bytes(b"1\n2")
+    add_line(folder, "a", b"3\n")
+    assert (tmp_path / "a").read_bytes() == b"1\n2\n3\n"
+
+    real, moves = os.write, [lambda: replace_file(folder, "a", [b"4\n"]), (tmp_path / "a").unlink]
+
+    def write(descriptor, data):
+        if bytes(data) == b"5\n" and moves:
+            moves.pop(0)()
+        return real(descriptor, data)
+
+    monkeypatch.setattr(os, "write", write)
+    add_line(folder, "a", b"5\n")
+    assert (tmp_path / "a").read_bytes() == b"5\n"
+    assert moves == []

@@ -1,0 +1,184 @@
+"""What agents ask is kept as lines, and read back past what is none."""
+
+import json
+import multiprocessing
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from zibaldone.vault.audit import (
+    FOLDER,
+    Audit,
+    Given,
+    LeftOut,
+    Retrieval,
+    count_before,
+    drop_before,
+    now,
+    parse,
+    read_audit,
+    record,
+    to_raw,
+)
+from zibaldone.vault.errors import StorageFailed
+from zibaldone.vault.revision import Actor
+
+ASKED = Retrieval(
+    "2027-01-31T09:00:00.000Z",
+    "recall",
+    Actor("planner", "i", "s", "1.0", "untrusted"),
+    "¿Dónde está el puerto?",
+    2,
+    90,
+    {"project": "boat", "depth": 1},
+    (Given("k2m9qx4tb1c7", "1e5cec3cf8978ace", 30, "q81xz0", 2), Given("n", "r", 60)),
+    1,
+    (LeftOut("d", "budget", 70),),
+    3,
+)
+
+
+def at(time):
+    return Retrieval(time, "search", Actor("a"), "quince")
+
+
+def lines(folder, device, month):
+    return (folder / FOLDER / device / f"{month}.jsonl").read_bytes().splitlines(keepends=True)
+
+
+def test_what_is_kept_is_read_back_by_time_and_is_for_the_owner_of_the_files_alone(tmp_path):
+    state = tmp_path / "state"
+    late = at("2027-02-01T00:00:00.000Z")
+    record(state, "b", late)
+    record(state, "a", ASKED)
+    assert read_audit(state) == Audit((ASKED, late), 0)
+    file = state / FOLDER / "a" / "2027-01.jsonl"
+    assert [path.stat().st_mode & 0o777 for path in (file, file.parent)] == [0o600, 0o700]
+    assert "dónde está" in file.read_text(encoding="utf-8").lower()
+
+
+def test_nothing_kept_is_nothing_read(tmp_path):
+    assert read_audit(tmp_path / "state") == Audit((), 0)
+    assert drop_before(tmp_path / "state", "a", "2030-01-01") == 0
+    assert not (tmp_path / "state").exists()
+
+
+TEXT = st.text(max_size=20)
+NUMBER = st.integers(0, 2**40)
+
+
+@given(
+    st.builds(
+        Retrieval,
+        time=st.just("2027-01-31T09:00:00.000Z"),
+        tool=st.sampled_from(["search", "get_note", "start_session"]),
+        caller=st.builds(Actor, TEXT, TEXT, TEXT, TEXT),
+        query=TEXT,
+        found=NUMBER,
+        tokens=NUMBER,
+        filters=st.dictionaries(TEXT, TEXT | NUMBER, max_size=3),
+        given=st.lists(st.builds(Given, TEXT, TEXT, NUMBER, TEXT), max_size=3).map(tuple),
+        left_out=st.lists(st.builds(LeftOut, TEXT, TEXT, NUMBER), max_size=3).map(tuple),
+        error=TEXT,
+        redacted=st.booleans(),
+    )
+)
+def test_a_line_says_all_that_was_kept(retrieval):
+    line = json.dumps(to_raw(retrieval)).encode() + b"\n"
+    assert parse(line) == retrieval
+
+
+def test_half_of_an_emoji_fails_nothing(tmp_path):
+    record(
+        tmp_path,
+        "a",
+        Retrieval(now(), "search", Actor("\ud83d"), "\ud83d", filters={"p": "\ud83d"}),
+    )
+    (one,) = read_audit(tmp_path).retrievals
+    assert (one.caller.agent, one.query, one.filters) == ("\ufffd", "\ufffd", {"p": "\ufffd"})
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"no json\n",
+        b"[1]\n",
+        b"{}\n",
+        b'{"v": 1',
+        b"\0\0\0\n",
+        b"[" * 100_000 + b"\n",
+        json.dumps(to_raw(ASKED) | {"v": 2}).encode() + b"\n",
+        json.dumps(to_raw(ASKED) | {"tool": "forget"}).encode() + b"\n",
+        json.dumps(to_raw(ASKED) | {"found": True}).encode() + b"\n",
+        json.dumps(to_raw(ASKED) | {"query": None}).encode() + b"\n",
+        json.dumps(to_raw(ASKED) | {"given": [1]}).encode() + b"\n",
+        json.dumps(to_raw(ASKED) | {"filters": 3}).encode() + b"\n",
+        json.dumps(to_raw(ASKED) | {"caller": {}}).encode() + b"\n",
+    ],
+)
+def test_a_line_that_is_no_retrieval_is_passed_over_and_counted(tmp_path, line):
+    record(tmp_path, "a", ASKED)
+    file = tmp_path / FOLDER / "a" / "2027-01.jsonl"
+    file.write_bytes(line + (b"" if line.endswith(b"\n") else b"\n") + file.read_bytes())
+    assert read_audit(tmp_path) == Audit((ASKED,), 1)
+
+
+def test_what_follows_a_torn_line_is_whole(tmp_path):
+    record(tmp_path, "a", ASKED)
+    file = tmp_path / FOLDER / "a" / "2027-01.jsonl"
+    file.write_bytes(file.read_bytes()[:-20])
+    record(tmp_path, "a", ASKED)
+    record(tmp_path, "a", ASKED)
+    assert read_audit(tmp_path) == Audit((ASKED, ASKED), 1)
+
+
+def test_a_place_that_cannot_be_written_or_read_is_a_typed_failure(tmp_path):
+    (tmp_path / FOLDER).write_text("a file")
+    with pytest.raises(StorageFailed):
+        record(tmp_path, "a", ASKED)
+    (tmp_path / FOLDER).unlink()
+    (tmp_path / FOLDER / "a" / "2027-01.jsonl").mkdir(parents=True)
+    with pytest.raises(StorageFailed):
+        read_audit(tmp_path)
+
+
+def test_no_symlink_is_followed(tmp_path):
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    state = tmp_path / "state"
+    state.mkdir()
+    (state / FOLDER).symlink_to(outside, target_is_directory=True)
+    with pytest.raises(StorageFailed):
+        record(state, "a", ASKED)
+    assert list(outside.iterdir()) == []
+
+
+def test_what_is_older_is_dropped_and_of_other_devices_only_whole_months(tmp_path):
+    for device in ("mine", "other"):
+        for time in ("2026-12-31", "2027-01-01", "2027-01-15", "2027-01-16", "2027-02-01"):
+            record(tmp_path, device, at(f"{time}T09:00:00.000Z"))
+    assert count_before(tmp_path, "2027-01-16") == 6
+    damaged = tmp_path / FOLDER / "mine" / "2027-01.jsonl"
+    damaged.write_bytes(damaged.read_bytes() + b"no json\n")
+    assert drop_before(tmp_path, "mine", "2027-01-16") == 4
+    assert not (tmp_path / FOLDER / "mine" / "2026-12.jsonl").exists()
+    assert not (tmp_path / FOLDER / "other" / "2026-12.jsonl").exists()
+    assert [b"2027-01-16" in line for line in lines(tmp_path, "mine", "2027-01")] == [True, False]
+    assert len(lines(tmp_path, "other", "2027-01")) == 3
+    assert drop_before(tmp_path, "mine", "2027-01-16") == 0
+
+
+def _write_many(state, name):
+    for number in range(200):
+        record(state, "a", Retrieval(ASKED.time, "search", Actor(name), f"{name} {number}" * 50))
+
+
+def test_processes_write_at_once_and_no_line_is_lost(tmp_path):
+    context = multiprocessing.get_context("fork")
+    writers = [context.Process(target=_write_many, args=(tmp_path, name)) for name in "xyz"]
+    for each in writers:
+        each.start()
+    for each in writers:
+        each.join(60)
+    kept = read_audit(tmp_path)
+    assert (len(kept.retrievals), kept.damaged) == (600, 0)

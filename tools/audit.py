@@ -1,0 +1,191 @@
+"""What agents have asked and what they were given, for their owner to look through.
+
+For the explorer as for `zib audit`: `audit` lists retrievals, the newest first; `blind_spots`
+are the questions that find nothing; `most_asked` come up most often; `uses` tells of each note
+and observation how often it was given. All of it is for the owner alone.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import date, timedelta
+
+from ..indexer.passages import today
+from ..indexer.view import Scope
+from ..vault.audit import Retrieval, Retriever, count_before, drop_before, read_audit
+from .history import time_of
+from .subjects import owner_only
+from .vault import Vault
+
+WHAT = "see what agents have asked"
+MISSED = ("", "note_not_found", "section_not_found")
+"""The errors that say that something was looked for and is not there, and none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which retrievals are wanted; what is None does not matter.
+
+    `since` is a time, ISO 8601. `query` is a part of the question, in any case.
+    """
+
+    agent: str | None = None
+    instance: str | None = None
+    session: str | None = None
+    since: str | None = None
+    tool: Retriever | None = None
+    query: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AuditAnswer:
+    """The newest retrievals of `total` that fit.
+
+    `paths` says where the notes in them lie now, by their ids; one that is gone is not there.
+    `damaged` lines could not be read. `notice` says why nothing can be kept now, if so.
+    """
+
+    retrievals: tuple[Retrieval, ...]
+    paths: Mapping[str, str]
+    total: int
+    damaged: int
+    notice: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question, in the words in which it was asked last, and how often it was."""
+
+    query: str
+    times: int
+    found: int
+    last: str
+    agents: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """How often something was given to agents, and when last."""
+
+    times: int
+    last: str
+
+
+def audit(vault: Vault, wanted: Wanted | None = None, limit: int = 50) -> AuditAnswer:
+    """Return what agents have asked, the newest first.
+
+    Raises `OwnerOnly`, `InvalidArgument` for a `since` that is no time, and `StorageFailed`.
+    """
+    found, damaged = _retrievals(vault, wanted)
+    newest = tuple(found[::-1][:limit])
+    paths = _paths(vault, newest)
+    return AuditAnswer(newest, paths, len(found), damaged, vault.store.probe())
+
+
+def blind_spots(
+    vault: Vault, wanted: Wanted | None = None, limit: int = 50
+) -> tuple[Question, ...]:
+    """Return the questions that found nothing when they were asked last, the most frequent first.
+
+    Raises as `audit` does.
+    """
+    found, _ = _retrievals(vault, wanted)
+    missed = (one for one in _questions(found) if not one[-1].found and one[-1].error in MISSED)
+    return _most(missed, limit)
+
+
+def most_asked(vault: Vault, wanted: Wanted | None = None, limit: int = 50) -> tuple[Question, ...]:
+    """Return the most frequent questions. Raises as `audit` does."""
+    found, _ = _retrievals(vault, wanted)
+    return _most(_questions(found), limit)
+
+
+def uses(vault: Vault, wanted: Wanted | None = None) -> Mapping[tuple[str, str], Use]:
+    """Return how often each part was given, by the ids of note and observation.
+
+    A part that is no observation has "" in the place of its id. Raises as `audit` does.
+    """
+    given: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
+    for one in _retrievals(vault, wanted)[0]:
+        for part in dict.fromkeys((each.note, each.observation) for each in one.given):
+            given[part].append(one.time)
+    return {part: Use(len(times), times[-1]) for part, times in given.items()}
+
+
+def outdated(vault: Vault) -> int:
+    """Count the retrievals that are older than the setting `audit_days`. For the owner alone."""
+    owner_only(vault, WHAT)
+    return count_before(vault.layout.state_dir, _first_day(vault))
+
+
+def sweep_audit(vault: Vault) -> int:
+    """Take out, for good, what is older than the setting `audit_days`; return how many there were.
+
+    Of the current month of another device nothing is taken. Raises `OwnerOnly` and the storage
+    failures.
+    """
+    owner_only(vault, WHAT)
+    device = vault.store.ledger.journal.device
+    with vault.store.locked():
+        return drop_before(vault.layout.state_dir, device, _first_day(vault))
+
+
+def _first_day(vault: Vault) -> str:
+    """The first day of which everything is kept."""
+    kept = timedelta(days=vault.settings.audit_days)
+    return (date.fromisoformat(today()) - kept).isoformat()
+
+
+def _retrievals(vault: Vault, wanted: Wanted | None) -> tuple[list[Retrieval], int]:
+    """The retrievals that are wanted, by time, and how many lines are damaged."""
+    owner_only(vault, WHAT)
+    wanted = wanted or Wanted()
+    since = time_of("since", wanted.since) if wanted.since else ""
+    kept = read_audit(vault.layout.state_dir)
+    return [one for one in kept.retrievals if _fits(one, wanted, since)], kept.damaged
+
+
+def _fits(one: Retrieval, wanted: Wanted, since: str) -> bool:
+    exact = (
+        (wanted.agent, one.caller.agent),
+        (wanted.instance, one.caller.instance),
+        (wanted.session, one.caller.session),
+        (wanted.tool, one.tool),
+    )
+    asked = _folded(wanted.query or "") in _folded(one.query)
+    return asked and one.time >= since and all(want in (None, has) for want, has in exact)
+
+
+def _folded(query: str) -> str:
+    return " ".join(query.casefold().split())
+
+
+def _questions(found: Iterable[Retrieval]) -> list[list[Retrieval]]:
+    """The retrievals of each question, by time. What was struck is no question any more."""
+    by_words: defaultdict[str, list[Retrieval]] = defaultdict(list)
+    for one in found:
+        if one.query.strip():
+            by_words[_folded(one.query)].append(one)
+    return list(by_words.values())
+
+
+def _most(questions: Iterable[list[Retrieval]], limit: int) -> tuple[Question, ...]:
+    told = [_question(each) for each in questions]
+    told.sort(key=lambda one: one.last, reverse=True)
+    told.sort(key=lambda one: one.times, reverse=True)
+    return tuple(told[:limit])
+
+
+def _question(asked: list[Retrieval]) -> Question:
+    agents = tuple(sorted({one.caller.agent for one in asked}))
+    last = asked[-1]
+    return Question(last.query, len(asked), last.found, last.time, agents)
+
+
+def _paths(vault: Vault, told: Iterable[Retrieval]) -> Mapping[str, str]:
+    named = {part.note for one in told for part in one.given}
+    named |= {each.note for one in told for each in one.left_out}
+    rows = vault.index.ask(lambda: vault.index.rows(Scope()))
+    return {row.id: row.path for row in rows if row.id in named}

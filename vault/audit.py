@@ -1,0 +1,286 @@
+"""The audit: what agents have asked and what they were given, in files of JSON lines.
+
+`audit/<device>/YYYY-MM.jsonl` in the state folder, as docs/audit.md specifies. A line holds the
+question and names what was given by ids and revisions; no word of a note is in it. A line is
+not worth the time of a disk: what the last seconds before a power failure held may be lost.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from .errors import StorageFailed
+from .files import (
+    add_line,
+    make_folder,
+    opened_file,
+    opened_folder,
+    remove_file,
+    replace_file,
+    torn,
+)
+from .revision import Actor, actor_from_raw, actor_to_raw
+from .source import readable
+
+FOLDER = "audit"
+VERSION = 1
+REVISION_LENGTH = 16
+"""Digits of a version token that are kept: enough to tell the states of one note apart."""
+
+Retriever = Literal["search", "recall", "get_note", "start_session"]
+Filters = Mapping[str, str | int]
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A part of an answer: which note or observation, in which state, and what it cost.
+
+    `revision` begins the version token of the file as it was shown; `version` is that of the
+    observation. `note` is empty when a purge has struck it.
+    """
+
+    note: str
+    revision: str
+    tokens: int
+    observation: str = ""
+    version: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A note that fits the question and was left out, why, and how many tokens it would take."""
+
+    note: str
+    reason: str
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieval:
+    """One question of an agent, and what it was given.
+
+    `found` counts notes for a search, parts for a recall; it is 0 for an empty answer and for a
+    refusal, whose code is `error`. `given` is in the order of the answer; `more_given` and
+    `more_left_out` count what is not listed. `tokens` are those of the answer's text. `struck`
+    is the kind of a secret that stood in the question. `redacted` says that a purge took words out.
+    """
+
+    time: str
+    tool: Retriever
+    caller: Actor
+    query: str
+    found: int = 0
+    tokens: int = 0
+    filters: Filters = field(default_factory=dict)
+    given: tuple[Given, ...] = ()
+    more_given: int = 0
+    left_out: tuple[LeftOut, ...] = ()
+    more_left_out: int = 0
+    error: str = ""
+    struck: str = ""
+    redacted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """All that is kept, by time; `damaged` counts lines that are no retrievals."""
+
+    retrievals: tuple[Retrieval, ...]
+    damaged: int
+
+
+def now() -> str:
+    """The time of a retrieval: ISO 8601 in UTC, to the millisecond."""
+    moment = datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds")
+    return moment.replace("+00:00", "Z")
+
+
+def record(state_dir: Path, device: str, retrieval: Retrieval) -> None:
+    """Append a retrieval to the file of its month. Raises StorageFailed."""
+    line = json.dumps(to_raw(retrieval), ensure_ascii=False, separators=(",", ":"))
+    try:
+        new = not state_dir.joinpath(FOLDER, device).is_dir()
+        if new:
+            make_folder(state_dir)
+        with opened_folder(state_dir, (FOLDER, device), create=new) as folder:
+            add_line(folder, f"{retrieval.time[:7]}.jsonl", line.encode() + b"\n")
+    except OSError as error:
+        raise _failed(state_dir, error) from error
+
+
+def read_audit(state_dir: Path) -> Audit:
+    """Read what all devices have kept. Raises StorageFailed when it cannot be read."""
+    found, damaged = [], 0
+    for device, name in _files(state_dir):
+        for line in _lines(state_dir, device, name):
+            try:
+                found.append(parse(line))
+            except ValueError:
+                damaged += 1
+    return Audit(tuple(sorted(found, key=lambda one: one.time)), damaged)
+
+
+def count_before(state_dir: Path, day: str) -> int:
+    """Count the retrievals before a day, YYYY-MM-DD. Raises StorageFailed."""
+    return sum(one.time < day for one in read_audit(state_dir).retrievals)
+
+
+def drop_before(state_dir: Path, device: str, day: str) -> int:
+    """Take the retrievals before a day out for good, and return how many.
+
+    Of other devices only whole months go, for theirs to write is the current one. Whoever calls
+    holds the vault's lock. Raises StorageFailed.
+    """
+    dropped = 0
+    for owner, name in _files(state_dir):
+        if name[:7] > day[:7] or (owner != device and name[:7] == day[:7]):
+            continue
+        lines = _lines(state_dir, owner, name)
+        kept = [line for line in lines if not _is_before(line, day)]
+        dropped += len(lines) - len(kept)
+        if len(kept) < len(lines):
+            _put(state_dir, owner, name, kept)
+    return dropped
+
+
+def _put(state_dir: Path, device: str, name: str, lines: list[bytes]) -> None:
+    try:
+        with opened_folder(state_dir, (FOLDER, device)) as folder:
+            if lines:
+                replace_file(folder, name, lines)
+            else:
+                remove_file(folder, name)
+    except OSError as error:
+        raise _failed(state_dir, error) from error
+
+
+def _is_before(line: bytes, day: str) -> bool:
+    try:
+        return parse(line).time < day
+    except ValueError:
+        return False
+
+
+def _files(state_dir: Path) -> list[tuple[str, str]]:
+    found = (state_dir / FOLDER).glob("*/????-??.jsonl")
+    return sorted((path.parent.name, path.name) for path in found)
+
+
+def _lines(state_dir: Path, device: str, name: str) -> list[bytes]:
+    try:
+        with (
+            opened_folder(state_dir, (FOLDER, device)) as folder,
+            opened_file(folder, name) as descriptor,
+            os.fdopen(os.dup(descriptor), "rb") as file,
+        ):
+            return file.readlines()
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise _failed(state_dir, error) from error
+
+
+def _failed(state_dir: Path, error: OSError) -> StorageFailed:
+    return StorageFailed(str(state_dir / FOLDER), error.strerror or str(error))
+
+
+# A retrieval as JSON
+
+
+def to_raw(retrieval: Retrieval) -> dict[str, Any]:
+    """Return a retrieval as a JSON object; what is empty is left out."""
+    one = retrieval
+    optional = {
+        "filters": {name: _valid(value) for name, value in one.filters.items()},
+        "given": [_given(rank, part) for rank, part in enumerate(one.given, 1)],
+        "moreGiven": one.more_given,
+        "leftOut": [{"note": o.note, "reason": o.reason, "tokens": o.tokens} for o in one.left_out],
+        "moreLeftOut": one.more_left_out,
+        "error": one.error,
+        "struck": one.struck,
+        "redacted": one.redacted,
+    }
+    return {
+        "v": VERSION,
+        "time": one.time,
+        "tool": one.tool,
+        "caller": actor_to_raw(one.caller),
+        "query": readable(one.query),
+        "found": one.found,
+        "tokens": one.tokens,
+        **{name: value for name, value in optional.items() if value},
+    }
+
+
+def _given(rank: int, part: Given) -> dict[str, Any]:
+    raw: dict[str, Any] = {"rank": rank, "note": part.note}
+    if part.observation:
+        raw["observation"] = part.observation
+    if part.version is not None:
+        raw["version"] = part.version
+    return raw | {"revision": part.revision, "tokens": part.tokens}
+
+
+def _valid(value: str | int) -> str | int:
+    return readable(value) if isinstance(value, str) else value
+
+
+def parse(line: bytes) -> Retrieval:
+    """Read a line as a retrieval. Raises ValueError when it is none of this version."""
+    if torn(line):
+        raise ValueError("a torn line")
+    try:
+        raw = json.loads(line)
+        if raw["v"] != VERSION or raw["tool"] not in get_args(Retriever):
+            raise ValueError(f"it is no retrieval of version {VERSION}")
+        return Retrieval(
+            time=_text(raw["time"]),
+            tool=raw["tool"],
+            caller=actor_from_raw(raw["caller"]),
+            query=_text(raw["query"]),
+            found=_number(raw["found"]),
+            tokens=_number(raw["tokens"]),
+            filters=dict(raw.get("filters", {})),
+            given=tuple(map(_part, raw.get("given", ()))),
+            more_given=_number(raw.get("moreGiven", 0)),
+            left_out=tuple(map(_omission, raw.get("leftOut", ()))),
+            more_left_out=_number(raw.get("moreLeftOut", 0)),
+            error=_text(raw.get("error", "")),
+            struck=_text(raw.get("struck", "")),
+            redacted=raw.get("redacted") is True,
+        )
+    except (KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise ValueError("it is no retrieval") from error
+
+
+def _part(raw: dict[str, Any]) -> Given:
+    version = raw.get("version")
+    return Given(
+        _text(raw["note"]),
+        _text(raw["revision"]),
+        _number(raw["tokens"]),
+        _text(raw.get("observation", "")),
+        None if version is None else _number(version),
+    )
+
+
+def _omission(raw: dict[str, Any]) -> LeftOut:
+    return LeftOut(_text(raw["note"]), _text(raw["reason"]), _number(raw["tokens"]))
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError("it should be a text")
+    return value
+
+
+def _number(value: object) -> int:
+    if type(value) is not int:  # True is no number.
+        raise TypeError("it should be a number")
+    return value
