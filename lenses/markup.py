@@ -79,6 +79,7 @@ _LANGUAGE = re.compile(r"language-[\w+#-]{1,40}")
 _ID = re.compile(r"(?:s|b)-[\w-]{1,200}|fn(?:ref)?[\w:-]{1,40}")
 _NUMBER = re.compile(r"\d{1,4}")
 _CALLOUT = re.compile(r"\[!([^\]\n]{1,60})\]([+-]?)[ \t]*")
+_CODE = re.compile(r"`([^`]+)`")
 _TASK = re.compile(r"\[(.)\][ \t]")
 _BLOCK_ID = re.compile(r"(?:^|[ \t])\^([A-Za-z0-9_-]+)[ \t]*$")
 _ALIGN = re.compile(r"text-align:(left|center|right)")
@@ -376,9 +377,8 @@ def _wikilink(
 
 def _anchor(href: str | None, words: str, kind: str) -> str:
     named = f' class="{kind}"' if kind else ""
-    if not href:
-        return f"<span{named}>{escape(words)}</span>"
-    return f'<a href="{escape(href)}"{named}>{escape(words)}</a>'
+    shown = _CODE.sub(r"<code>\1</code>", escape(words))
+    return f'<a href="{escape(href)}"{named}>{shown}</a>' if href else f"<span{named}>{shown}</span>"
 
 
 def _embed(

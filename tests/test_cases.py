@@ -28,13 +28,11 @@ IDS = {f"{theme}-{number}" for theme, numbers in CASES.items() for number in num
 # Cases whose tool or view does not exist in this version.
 LATER = {
     "LK-13": "No tool renames a note; links are rewritten nowhere.",
-    "SC-06": "There is no explorer that would render a note as HTML.",
 }
 # Cases of which a part has a test, and what has to wait.
 PARTLY = {
-    "FM-33": "There is no explorer to save a note in; setting what is there changes nothing.",
+    "FM-33": "The explorer saves single facts of memory, and no whole note.",
     "LK-01": "No tool renames a note; links in code do not count as links.",
-    "LK-06": "There is no explorer that would render the alias; the link itself stays whole.",
     "LK-16": "No tool removes a tag; a hash in a link is not taken for one.",
     "SC-10": "No tool renames a note; indexing, searching, editing and deleting are tried.",
 }

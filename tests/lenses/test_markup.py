@@ -40,7 +40,7 @@ def html(text, **options):
     ("text", "shown"),
     [
         ("a [[b]] c", '<p>a <a href="/n/b">b</a> c</p>\n'),
-        ("[[b#Part|`x` y]]", '<p><a href="/n/b#Part">`x` y</a></p>\n'),
+        ("[[b#Part|`x` y]]", '<p><a href="/n/b#Part"><code>x</code> y</a></p>\n'),
         ("[[b#Part]]", '<p><a href="/n/b#Part">b › Part</a></p>\n'),
         ("[[b#^id1]]", '<p><a href="/n/b#^id1">b</a></p>\n'),
         ("[[nope]]", '<p><span class="missing">nope</span></p>\n'),
