@@ -378,7 +378,9 @@ def _wikilink(
 def _anchor(href: str | None, words: str, kind: str) -> str:
     named = f' class="{kind}"' if kind else ""
     shown = _CODE.sub(r"<code>\1</code>", escape(words))
-    return f'<a href="{escape(href)}"{named}>{shown}</a>' if href else f"<span{named}>{shown}</span>"
+    return (
+        f'<a href="{escape(href)}"{named}>{shown}</a>' if href else f"<span{named}>{shown}</span>"
+    )
 
 
 def _embed(
