@@ -9,7 +9,14 @@ cp -R "$here/sample-vault" "$work/vault"
 export ZIBALDONE_VAULT="$work/vault" ZIBALDONE_CACHE_DIR="$work/cache"
 
 say() { printf '\n\n=== %s\n' "$*"; }
-agent() { printf '\n$ zib'; printf ' %s' "$@" | sed 's/ \([^ ]* [^-]*\)$/ \1/'; echo; ZIBALDONE_AGENT=demo zib "$@"; }
+agent() {
+    printf '\n$ zib'
+    for word in "$@"; do
+        case $word in *[!A-Za-z0-9_-]*) printf ' "%s"' "$word" ;; *) printf ' %s' "$word" ;; esac
+    done
+    echo
+    ZIBALDONE_AGENT=demo zib "$@"
+}
 
 say "An agent searches before it writes"
 agent search "dark theme" --limit 3

@@ -47,7 +47,7 @@ def next_steps(root: Path) -> str:
     """Return how to give this vault to the common clients, ready to paste."""
     command = _command()
     server = {"command": command, "args": ["mcp", "--vault", str(root)]}
-    line = shlex.join([command, *server["args"]])
+    line, place = shlex.join([command, *server["args"]]), shlex.quote(str(root))
     return f"""\
 Give it to an agent; docs/clients.md has more of each:
 
@@ -59,8 +59,8 @@ Give it to an agent; docs/clients.md has more of each:
 
     "zibaldone": {json.dumps(server, ensure_ascii=False)}
 
-Try it: zib remember-about-user "Prefers short reports." --category preferences
-        zib recall "how to write a report"
+Try it: zib remember-about-user "Prefers short reports." --category preferences --vault {place}
+        zib recall "how to write a report" --vault {place}
 """
 
 

@@ -3,6 +3,7 @@ import json
 import os
 import pty
 import re
+import shlex
 import subprocess
 import sys
 import tomllib
@@ -336,6 +337,11 @@ def test_init_writes_settings_that_are_all_defaults(tmp_path, zib) -> None:
     for client in ("claude mcp add", "codex mcp add", "mcpServers", "VS Code"):
         assert client in done.stdout.decode()
     assert sorted(path.name for path in folder.iterdir()) == ["zibaldone.toml"]
+    tried = [line for line in done.stdout.decode().splitlines() if " zib re" in line]
+    assert len(tried) == 2
+    for line in tried:  # From wherever it is typed.
+        words = shlex.split(line.removeprefix("Try it:"))
+        assert zib(*words[1:], folder=folder.parent, ZIBALDONE_VAULT="").returncode == 0
 
 
 def test_init_never_overwrites(tmp_path, zib) -> None:
