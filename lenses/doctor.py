@@ -17,7 +17,7 @@ from ..tools.answers import IndexState, MemoryType, Origin
 from ..tools.commands import JsonOption, VaultOption, opened, write, write_json
 from ..tools.notes import missing_part
 from ..tools.owner import FOUND_SOMETHING
-from ..tools.render import Piece
+from ..tools.render import Piece, counted
 from ..tools.vault import Vault
 from ..tools.verification import verify
 from ..tools.wire import wire
@@ -82,7 +82,7 @@ class _Examiner:
         self._vault.index.refresh()
         self._state = now = self._vault.index.ask(self._vault.index_state)
         if not now.fresh or now.note:
-            problem = now.note or f"the index is behind by {now.behind} notes"
+            problem = now.note or f"the index is behind by {counted(now.behind, 'note')}"
             yield Finding("index", problem, "run `zib index`")
 
     def _every_note(self) -> Iterator[Finding]:
@@ -298,10 +298,9 @@ def _report(seen: Examination) -> Iterator[Piece]:
         yield f"  {finding.problem}\n", "warning"
         yield f"    {finding.remedy[:1].upper()}{finding.remedy[1:].removesuffix('.')}.\n", "text"
     if seen.findings:
-        yield f"{_count(len(seen.findings), 'finding')} in {_count(seen.notes, 'note')}.\n", "title"
+        yield (
+            f"{counted(len(seen.findings), 'finding')} in {counted(seen.notes, 'note')}.\n",
+            "title",
+        )
     else:
-        yield f"{_count(seen.notes, 'note')}, nothing is wrong.\n", "good"
-
-
-def _count(number: int, word: str) -> str:
-    return f"{number} {word}" if number == 1 else f"{number} {word}s"
+        yield f"{counted(seen.notes, 'note')}, nothing is wrong.\n", "good"

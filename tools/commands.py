@@ -23,7 +23,7 @@ from typer.core import TyperGroup
 from ..vault.errors import InvalidArgument, NoteExists
 from .answers import IndexState
 from .definition import TOOLS, Argument, Tool
-from .render import STYLES, Piece, harmless, pieces
+from .render import STYLES, Piece, counted, harmless, pieces
 from .shell import caller_of
 from .tool import KEPT_WORDS
 from .wire import wire
@@ -249,7 +249,7 @@ def index(
     if as_json:
         write_json(wire(state))
         return
-    write([(f"{state.notes} notes indexed, {state.behind} to do.\n", "good")])
+    write([(f"{counted(state.notes, 'note')} indexed, {state.behind} to do.\n", "good")])
     if state.note:
         write([(f"{state.note}\n", "warning")])
 

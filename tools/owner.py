@@ -15,7 +15,7 @@ from . import purge as purging
 from . import revert as reverting
 from . import review as reviewing
 from .commands import JsonOption, VaultOption, opened, write, write_json
-from .render import Piece, one_line
+from .render import Piece, counted, one_line
 from .rulebook import RuleEntry, rulebook
 from .wire import wire
 
@@ -153,7 +153,7 @@ def sweep(
         write([said, (f"{each.path}{cited}", "path"), (f" ({each.expires})", "faint")])
         write([(f" {each.text or ''}\n", "text")])
     if answer.audited:
-        write([said, (f"{_count(answer.audited, 'retrieval')} in the audit, for good\n", "text")])
+        write([said, (f"{counted(answer.audited, 'retrieval')} in the audit, for good\n", "text")])
     if not answer.expired:
         write([("Nothing has expired.\n", "text")])
     elif not answer.moved:
@@ -183,12 +183,8 @@ def _verified(answer: verification.Verified) -> Iterator[Piece]:
         yield f"taken back, by {each.agent or 'someone'}", "title"
         yield f" in {each.path}: {each.reason}\n", "text"
     state = "not all as they were written" if answer.wrong else "as they were written"
-    counted = f"{_count(answer.records, 'record')} of {_count(answer.devices, 'device')}"
-    yield f"{counted}, {state}.\n", "warning" if answer.wrong else "good"
-
-
-def _count(number: int, word: str) -> str:
-    return f"{number} {word}" if number == 1 else f"{number} {word}s"
+    seen = f"{counted(answer.records, 'record')} of {counted(answer.devices, 'device')}"
+    yield f"{seen}, {state}.\n", "warning" if answer.wrong else "good"
 
 
 def purge(
@@ -202,7 +198,9 @@ def purge(
         doom = purging.doomed(vault, ref)
         place = f"{doom.path}#^{doom.observation_id}" if doom.observation_id else doom.path
         words = f": {doom.words}" if doom.words else ""
-        _confirmed(yes, f"{place or doom.note_id}{words}\n{doom.revisions} revisions of it")
+        _confirmed(
+            yes, f"{place or doom.note_id}{words}\n{counted(doom.revisions, 'revision')} of it"
+        )
         answer = purging.purge(vault, ref)
     _show_purged(answer, as_json=as_json)
 
@@ -242,7 +240,7 @@ def _purged(answer: purging.Purged) -> Iterator[Piece]:
     yield "Gone for good: ", "good"
     cited = f"#^{answer.observation_id}" if answer.observation_id else ""
     yield f"{answer.path or answer.note_id}{cited}\n", "path"
-    yield f"{_count(answer.records, 'record')} of the journal lost words.\n", "text"
+    yield f"{counted(answer.records, 'record')} of the journal lost words.\n", "text"
     for path in answer.copies:
         yield f"Taken out of {path} too.\n", "text"
     if not proof.lines:
@@ -250,7 +248,7 @@ def _purged(answer: purging.Purged) -> Iterator[Piece]:
     else:
         looked = f"{proof.files} files with {proof.bytes} bytes in vault, state and cache"
         which = f"the longest {proof.lines} of " if proof.known > proof.lines else ""
-        lines = f"{which}{_count(proof.known, 'line')}"
+        lines = f"{which}{counted(proof.known, 'line')}"
         yield f"Looked for {lines} of it in {looked}.\n", "text"
     for place in proof.elsewhere:
         yield f"The same words, left as they are ({place.count}, {place.form}): ", "warning"

@@ -84,6 +84,11 @@ def one_line(text: str) -> str:
     return line if len(line) <= NAME_LENGTH else f"{line[: NAME_LENGTH - 1]}…"
 
 
+def counted(number: int, word: str) -> str:
+    """Return a number with what it counts, in the singular for one."""
+    return f"{number} {word}" if number == 1 else f"{number} {word}s"
+
+
 @singledispatch
 def pieces(answer: object) -> Iterator[Piece]:
     """Yield what is to be read of an answer, line ends included."""
@@ -163,7 +168,7 @@ def _recall(answer: RecallAnswer) -> Iterator[Piece]:
     else:
         yield f"{answer.context}\n\n", "text"
     yield f"{answer.tokens} of {answer.budget_tokens} tokens", "faint"
-    yield f", from {len(answer.sources)} sources\n", "faint"
+    yield f", from {counted(len(answer.sources), 'source')}\n", "faint"
     for source in answer.sources:
         via = f", linked from {source.via}" if source.via else ""
         yield f"  {source.path}", "path"
@@ -263,7 +268,7 @@ def _deleted(answer: Deleted) -> Iterator[Piece]:
     yield f"{answer.path}", "path"
     yield f" is now {answer.trash_path}\n", "faint"
     if answer.backlinks:
-        yield f"Links in {answer.backlinks} notes now lead nowhere.\n", "warning"
+        yield f"Links in {counted(answer.backlinks, 'note')} now lead nowhere.\n", "warning"
 
 
 @pieces.register
@@ -273,11 +278,11 @@ def _summary(answer: MemorySummary) -> Iterator[Piece]:
         yield from _categories(answer.user)
     for project in answer.projects:
         yield f"{project.project}", "title"
-        yield f"  {project.notes} notes\n", "faint"
+        yield f"  {counted(project.notes, 'note')}\n", "faint"
         yield from _categories(project.categories)
-    yield f"{answer.observations} observations in all\n", "faint"
+    yield f"{counted(answer.observations, 'observation')} in all\n", "faint"
     if answer.rules:
-        yield f"{answer.rules} rules bind\n", "faint"
+        yield f"Rules that bind: {answer.rules}\n", "faint"
     for plan in answer.plans:
         yield "Unfinished plan: ", "warning"
         yield from _plan(plan)
@@ -288,7 +293,7 @@ def _categories(lines: Iterable[CategoryLine]) -> Iterator[Piece]:
     for line in lines:
         yield f"  {line.category}", "text"
         yield f"  {line.observations}", "good"
-        yield f"  {line.summary}", "text"
+        yield f"  {line.summary}" if line.summary else "", "text"
         yield f"  {line.path}\n", "path"
 
 
@@ -359,7 +364,7 @@ def _rules_checked(answer: RulesChecked) -> Iterator[Piece]:
         yield f"  not with {one.value:g}: {one.condition}  ", "text"
         yield f"{one.path}:{one.line} {one.name}\n", "path"
     if answer.ok:
-        yield f"No violation; {answer.checked} rules were checked.\n", "good"
+        yield f"No violation in {counted(answer.checked, 'rule')}.\n", "good"
     for rule in answer.advice:
         yield from _rule(rule)
 
@@ -452,6 +457,6 @@ def _closing(hint: str | None, index: IndexState) -> Iterator[Piece]:
         yield f"{index.note}\n", "warning"
     elif not index.fresh:
         yield (
-            f"The index is behind by {index.behind} notes, so this may be incomplete.\n",
+            f"The index is behind by {counted(index.behind, 'note')}, so this may be incomplete.\n",
             "warning",
         )

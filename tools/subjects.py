@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 
 from ..vault.errors import NoteAmbiguous, NoteNotFound, OwnerOnly, RevisionUnavailable
 from ..vault.history import History, ObservationState
 from ..vault.memory import find_observation
 from ..vault.note import read_note
+from ..vault.paths import NOTE_ENDING
 from ..vault.revision import Record
 from .refs import resolve, rows_with
 from .vault import Vault
@@ -91,7 +93,19 @@ def named(vault: Vault, ref: str, note: str | None = None) -> tuple[str, str, st
             return each.note, _place(vault, each.note, each.path), part.removeprefix("^") or None
     # What was forgotten is in the note no more.
     asked = whole if part.startswith("^") else name
-    return vault.index.ask(lambda: _unrecorded(vault, ref, asked, part))
+    try:
+        return vault.index.ask(lambda: _unrecorded(vault, ref, asked, part))
+    except NoteNotFound:
+        gone = [each for each in known.notes() if _titled(each.path, whole)]
+        if len(gone) > 1:
+            raise NoteAmbiguous(ref, tuple(sorted(each.path for each in gone))) from None
+        if not gone:
+            raise
+        return gone[0].note, gone[0].path, part.removeprefix("^") or None
+
+
+def _titled(path: str, title: str) -> bool:
+    return PurePosixPath(path).name.casefold() == f"{title}{NOTE_ENDING}".casefold()
 
 
 def _unrecorded(vault: Vault, ref: str, asked: str, part: str) -> tuple[str, str, str | None]:

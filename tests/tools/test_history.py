@@ -105,7 +105,8 @@ def test_a_note_comes_back_from_the_trash(owner, planner):
     delete_note(planner, note.path)
     (line,) = history.trash(owner)
     assert (line.note_id, line.path, line.agent) == (note.note_id, note.path, "planner")
-    history.restore(owner, note.note_id)
+    assert history.history(owner, "log").path == note.path
+    history.restore(owner, "Log")
     assert history.trash(owner) == ()
     assert get_note(owner, note.path).content.endswith("first\nsecond\n")
     told = [line.op for line in history.history(owner, note.note_id).revisions]
