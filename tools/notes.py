@@ -153,7 +153,13 @@ def edit_note(
     """
     if content is None and mode != "findReplace":
         raise InvalidArgument("content", f"it is needed with mode {mode}")
-    edited = _change(mode, _checked_text("content", content or ""), find, section)
+    wanted = _change(mode, _checked_text("content", content or ""), find, section)
+
+    def edited(source: Source, path: str) -> Source:
+        after = wanted(source, path)
+        _refuse_secrets(parse_note(vault.layout, path, source.data), after)
+        return after
+
     change = in_own_words(vault, edited)
     row, guard = vault.index.ask(lambda: (whole(vault, ref), Guard(vault)))
     with vault.store.transaction(row.path):
@@ -166,7 +172,6 @@ def edit_note(
         if changed:
             _refuse_large("content", data)
             guard.refuse_new(before, parse_note(vault.layout, row.path, data))
-            _refuse_secrets(before, after)
             act = vault.act("edit", before.known_as(row.id))
             token = vault.store.write(row.path, data, expected=token, act=act)
     if changed:

@@ -2,21 +2,27 @@
 
 A line without an id, or with `[origin:: owner]`, counts as what the owner said. So what an agent
 writes into a memory note by an edit gets an id and the agent's own origin, and so does a line of
-the owner's whose words it changes.
+the owner's whose words it changes. A line whose words stay is trusted no more than it was.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from typing import Final
 
-from ..vault.errors import InvalidArgument, NoteUnusable
-from ..vault.ids import new_block_id
+from ..vault.errors import InvalidArgument, NoteUnusable, OwnerOnly
 from ..vault.markdown import parse
-from ..vault.memory import Observation, observations_in, replace_observation, stamp_id
+from ..vault.memory import Observation, attribute, normal_form, observations_in
 from ..vault.source import Source, readable
+from .answers import Origin
+from .derivation import STALE
+from .search import known_origin
 from .vault import Vault
+
+TRUST: Final[Mapping[Origin, int]] = {"owner": 3, "system": 2, "agent": 1, "untrusted": 0}
+"""How much more one origin counts than another."""
 
 MOST = 200
 """Lines of memory that one edit may make."""
@@ -27,8 +33,8 @@ Change = Callable[[Source, str], Source]
 def in_own_words(vault: Vault, change: Change) -> Change:
     """Return an edit after which each line that it has made has the origin of the caller.
 
-    It raises `InvalidArgument` when it makes more than `MOST`, and `NoteUnusable` when a line
-    cannot be marked.
+    It raises `InvalidArgument` when it makes more than `MOST`, `OwnerOnly` when a stale line
+    would count again with the same words, and `NoteUnusable` when a line cannot be marked.
     """
 
     def changed(source: Source, path: str) -> Source:
@@ -39,39 +45,52 @@ def in_own_words(vault: Vault, change: Change) -> Change:
         try:
             return _marked(source, after, vault.caller.origin)
         except NoteUnusable as failure:
-            raise NoteUnusable(path, failure.problem) from failure
+            raise replace(failure, path=path) from failure
 
     return changed
 
 
-def _marked(before: Source, after: Source, origin: str) -> Source:
-    for _ in range(2 * MOST):
-        item = _forged(before, after, origin)
-        if item is None:
-            return after
-        if not item.id:
-            taken = set(parse(readable(after.body_text)).blocks)
-            after = stamp_id(after, item, new_block_id(taken))
-            continue
-        fields = {key: value for key, value in item.fields.items() if key != "origin"}
-        own = {} if origin == "agent" else {"origin": origin}
-        after = replace_observation(after, replace(item, fields=fields | own), item.text)
-    raise InvalidArgument("content", f"it makes more than {MOST} lines of memory; remember them")
+def _marked(before: Source, after: Source, own: Origin) -> Source:
+    known, forged = _Known(_read(before)), dict[int, str]()
+    for place, item in enumerate(_read(after)):
+        known.refuse_revival(item)
+        most = known.most(item, own)
+        if TRUST[known_origin(item.origin)] > TRUST[most]:
+            forged[place] = most
+    if len(forged) > MOST:
+        raise InvalidArgument(
+            "content", f"it makes more than {MOST} lines of memory; remember them"
+        )
+    return attribute(after, forged) if forged else after
 
 
-def _forged(before: Source, after: Source, origin: str) -> Observation | None:
-    """The first line that the edit has made and that would pass for somebody else's."""
-    known = Counter(map(_said, _read(before)))
-    for item in _read(after):
-        if known[_said(item)]:
-            known[_said(item)] -= 1
-        elif item.origin not in (origin, "untrusted"):
-            return item
-    return None
+class _Known:
+    """The lines of a note before an edit, by their words."""
 
+    def __init__(self, kept: Iterable[Observation]) -> None:
+        self._origins: dict[str, Origin] = {}
+        self._left = Counter[str]()
+        self._stale: set[str] = set()
+        self._active: set[str] = set()
+        for item in kept:
+            words, origin = normal_form(item.text), known_origin(item.origin)
+            self._left[words] += 1
+            lowest = self._origins.get(words, origin)
+            self._origins[words] = min(lowest, origin, key=TRUST.__getitem__)
+            (self._stale if item.status == STALE else self._active).add(words)
 
-def _said(item: Observation) -> tuple[str, str, str]:
-    return item.id, item.text, item.origin
+    def most(self, item: Observation, own: Origin) -> Origin:
+        """The origin that a line may have at most; new words, and copies, are of who edits."""
+        words = normal_form(item.text)
+        was = self._origins.get(words, own)
+        self._left[words] -= 1
+        return was if self._left[words] >= 0 else min(was, own, key=TRUST.__getitem__)
+
+    def refuse_revival(self, item: Observation) -> None:
+        """Raise `OwnerOnly` when a line is no longer stale, and says the same."""
+        words = normal_form(item.text)
+        if item.status != STALE and words in self._stale - self._active:
+            raise OwnerOnly("confirm what is stale")
 
 
 def _read(source: Source) -> tuple[Observation, ...]:

@@ -6,15 +6,18 @@ or let it pass, by an edit of the note around it.
 
 from __future__ import annotations
 
+import secrets
 from collections import Counter
 from collections.abc import Callable
 
-from ..vault.errors import OwnerOnly
+from ..vault.errors import OwnerOnly, TextNotFound, TextNotUnique
 from ..vault.memory import Observation, observations
 from ..vault.note import Note, parse_note
 from ..vault.source import Source
 from .trust import UNREVIEWED
 from .vault import Vault
+
+_CHANGE = "change what waits for review in this note"
 
 
 def is_hidden(vault: Vault, observation: Observation) -> bool:
@@ -51,11 +54,36 @@ def changed_around(
         after = change(note.source, note.path)
         return after, note.source.text, after.text
     change(seen.source, note.path)
-    after = change(note.source, note.path)
+    after = _changed_but(vault, note, change)
     made = parse_note(vault.layout, note.path, after.data)
     if _hidden_lines(vault, note) - _hidden_lines(vault, made):
-        raise OwnerOnly("change what waits for review in this note")
+        raise OwnerOnly(_CHANGE)
     return after, seen.source.text, as_told(vault, made).source.text
+
+
+def _changed_but(vault: Vault, note: Note, change: Callable[[Source, str], Source]) -> Source:
+    """Change a note in which names that nobody can guess stand for what waits.
+
+    So no edit can ask, by whether it works, what the hidden words are.
+    """
+    text, at, pieces, hidden = note.source.text, 0, [], {}
+    for one in observations(note):
+        if is_hidden(vault, one):
+            raw = text[note.source.body + one.start : note.source.body + one.end].rstrip()
+            name = f"{raw.split(None, 1)[0]} {secrets.token_hex(16)}"
+            hidden[name] = raw
+            pieces += [text[at : note.source.body + one.start], name]
+            at = note.source.body + one.start + len(raw)
+    try:
+        after = change(Source.from_text("".join([*pieces, text[at:]])), note.path).text
+    except (TextNotFound, TextNotUnique) as beside:
+        raise OwnerOnly(_CHANGE) from beside
+    for name, raw in hidden.items():
+        before, there, behind = after.partition(name)
+        if not there:
+            raise OwnerOnly(_CHANGE)
+        after = before + raw + behind
+    return Source.from_text(after)
 
 
 def _hidden_lines(vault: Vault, note: Note) -> Counter[str]:

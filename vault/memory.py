@@ -18,6 +18,7 @@ from types import MappingProxyType
 from . import edit, frontmatter
 from .errors import InvalidArgument, NoteUnusable, ObservationRefused
 from .escape import decode, encode
+from .ids import new_block_id
 from .inline import InlineReader, block_id, code_spans
 from .markdown import Item, Structure, parse
 from .note import Note
@@ -29,6 +30,7 @@ __all__ = [
     "MAX_BYTES",
     "Observation",
     "append_observation",
+    "attribute",
     "canonical",
     "decode",
     "encode",
@@ -342,6 +344,57 @@ def stamp_id(source: Source, observation: Observation, identifier: str) -> Sourc
     if found is None or (found.text, found.id, found.origin) != kept:
         raise NoteUnusable("", _UNSAFE)
     return edited
+
+
+def attribute(source: Source, origins: Mapping[int, str]) -> Source:
+    """Give observations another origin, named by their places among `observations`.
+
+    One without an id gets one, as it would count as the owner's. Words, other fields and ids
+    stay. Raises NoteUnusable when the note would not read back so.
+    """
+    body = source.body_text
+    structure = parse(body)
+    read = ((_read(readable(body), item), item) for item in structure.items)
+    items = [(one, item) for one, item in read if one.text]
+    taken, edited = set(structure.blocks), source
+    for place in sorted(origins, reverse=True):
+        one, item = items[place]
+        block = one.id or new_block_id(taken)
+        taken.add(block)
+        for start, end, text in _attribution(body, item, origins[place], block, source.newline):
+            edited = edited.splice(source.body + start, source.body + end, text)
+    after = observations_in(edited.body_text, parse(edited.body_text))
+    wanted = [(one.text, origins.get(at, one.origin)) for at, (one, _) in enumerate(items)]
+    if [(one.text, one.origin) for one in after] != wanted or edited.yaml != source.yaml:
+        raise NoteUnusable("", _UNSAFE)
+    return edited
+
+
+def _attribution(
+    body: str, item: Item, origin: str, block: str, newline: str
+) -> list[tuple[int, int, str]]:
+    """The splices that set the origin of an item, from last to first; offsets in the body."""
+    field = {} if origin == "agent" else {"origin": origin}
+    splices: list[tuple[int, int, str]] = []
+    identified = False
+    for start, end in item.paragraphs:
+        first = max(start, item.start + len(item.marker))
+        paragraph = body[first:end]
+        for name, _, (at, stop) in _fields_of(paragraph):
+            if name == "origin":
+                at = len(paragraph[:at].rstrip(" \t"))
+                splices.append((first + at, first + stop, ""))
+        if block_id(paragraph) == block:
+            identified = True
+            if field:
+                at = first + paragraph.rindex("^")
+                splices.append((at, at, f"{_tail(field, '')} "))
+    if not identified:
+        end = item.paragraphs[-1][1] if item.paragraphs else item.end
+        at = item.start + len(body[item.start : end].rstrip())
+        lead = " " if item.paragraphs else f"{newline * 2}{' ' * item.indent}"
+        splices.append((at, at, lead + _tail(field, block)))
+    return sorted(splices, reverse=True)
 
 
 _UNSAFE = "the change would not read back as one observation and leave the rest as it is"

@@ -3,8 +3,8 @@
 import pytest
 from zibaldone.tools.lifecycle import update_memory
 from zibaldone.tools.notes import edit_note, get_note
-from zibaldone.tools.vault import Caller
-from zibaldone.vault.errors import InvalidArgument
+from zibaldone.tools.vault import OWNER, Caller
+from zibaldone.vault.errors import InvalidArgument, OwnerOnly
 
 PATH = "agent-memory/tea.md"
 TEXT = """# Tea
@@ -82,3 +82,35 @@ def test_one_edit_makes_no_more_lines_than_can_be_marked(vault, on_disk):
     with pytest.raises(InvalidArgument, match="remember them"):
         edit_note(vault, PATH, "append", flood)
     assert on_disk(PATH) == TEXT
+
+
+FOOD = (
+    "# Food\n\n- A page praises mate. [origin:: untrusted] ^m2aaaa\n"
+    "- Buys oats. [status:: stale] ^m3aaaa\n"
+)
+
+
+@pytest.mark.parametrize("content", ["", " [origin:: owner]", " [Origin::agent]"])
+def test_law_7_no_edit_raises_what_nobody_trusts(opened, on_disk, content):
+    vault = opened({PATH: FOOD})
+    edit_note(vault, PATH, "findReplace", content, " [origin:: untrusted]")
+    assert on_disk(PATH) == FOOD
+
+
+def test_only_the_owner_lets_what_is_out_of_date_count_again(opened, on_disk):
+    vault = opened({PATH: FOOD})
+    with pytest.raises(OwnerOnly):
+        edit_note(vault, PATH, "findReplace", "", " [status:: stale]")
+    assert on_disk(PATH) == FOOD
+    edit_note(vault.with_caller(OWNER), PATH, "findReplace", "", " [status:: stale]")
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_lines_without_a_paragraph_and_many_lines_read_back(opened, on_disk, end):
+    vault = opened({PATH: f"# Food{end}{end}- tea ^m1aaaa{end}"})
+    lines = ["- ```", "  code", "  ```", *(f"- fact {n} [origin:: owner]" for n in range(190))]
+    edit_note(vault, PATH, "append", "\n".join(lines))
+    found = get_note(vault, PATH).observations
+    assert len(found) == 192
+    assert {one.origin for one in found} == {"agent"}
+    assert on_disk(PATH).count("\n") == on_disk(PATH).count(end)

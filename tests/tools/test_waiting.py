@@ -68,3 +68,12 @@ def test_the_owner_may_do_all_of_it(vault, on_disk):
     owner = vault.with_caller(OWNER)
     edit_note(owner, "food", "findReplace", "", " [Status:: Unreviewed]")
     assert "Canary sings" in recall(vault, "canary").context
+
+
+def test_law_9_no_edit_tells_by_how_it_fails_what_the_hidden_words_are(vault, on_disk):
+    edit_note(vault, "food", "append", "- Canary is a word")
+    told = on_disk("agent-memory/food.md").count("Canary")
+    edit_note(vault, "food", "findReplace", "Budgie", "Canary")
+    assert told == 2
+    assert "Canary sings" in on_disk("agent-memory/food.md")
+    assert "Budgie is a word" in on_disk("agent-memory/food.md")
