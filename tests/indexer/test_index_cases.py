@@ -20,7 +20,14 @@ from zibaldone.tools.recall import recall
 from zibaldone.tools.remember import remember_about_user
 from zibaldone.tools.search import search
 from zibaldone.tools.vault import Vault
-from zibaldone.vault.errors import NoteNotFound, StorageFailed, VaultEmptied, ZibaldoneError
+from zibaldone.vault.errors import (
+    NoteChanged,
+    NoteNotFound,
+    StorageFailed,
+    TextNotFound,
+    VaultEmptied,
+    ZibaldoneError,
+)
 from zibaldone.vault.ids import derived_id
 
 GOOSEBERRIES = {"A.md": "gooseberry\n", "B.md": "gooseberry\n"}
@@ -543,9 +550,9 @@ def test_sy_03_an_edit_does_not_rest_on_old_text(opened, vault_dir):
     vault = opened({"Shared.md": "old\n"})
     token = get_note(vault, "Shared").version_token
     (vault_dir / "Shared.md").write_text("newer\n")
-    with pytest.raises(ZibaldoneError):
+    with pytest.raises(NoteChanged):
         edit_note(vault, "Shared", "replace", "mine\n", version_token=token)
-    with pytest.raises(ZibaldoneError):
+    with pytest.raises(TextNotFound):
         edit_note(vault, "Shared", "findReplace", "mine", find="old")
     edit_note(vault, "Shared", "append", "mine")
     assert (vault_dir / "Shared.md").read_text().split() == ["newer", "mine"]
