@@ -59,4 +59,5 @@ def _bound(host: str, port: int | None) -> socket.socket:
             return socket.create_server((host, number), family=family, backlog=128)
         except OSError as failure:
             problem = failure
-    raise InvalidArgument("port", f"{host} cannot be listened on: {problem.strerror or problem}")
+    argument = "host" if isinstance(problem, socket.gaierror) else "port"
+    raise InvalidArgument(argument, f"{host} cannot be listened on: {problem.strerror or problem}")

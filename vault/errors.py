@@ -104,7 +104,7 @@ class SettingsInvalid(UsageFailure):
 
     @property
     def next_step(self) -> str:
-        return "Correct the file, or remove the line to get the default."
+        return "Correct it, or take it out to get the default."
 
 
 @dataclass(eq=False)

@@ -110,7 +110,10 @@ class _Reader:
         for name, table in tables.items():
             if not isinstance(table, dict) or not client_key(name) or client_key(name) in found:
                 raise self.invalid(f"{key} has to hold one table for each name, and not {name!r}")
-            found[client_key(name)] = _Reader(table, self.path).client()
+            try:
+                found[client_key(name)] = _Reader(table, self.path).client()
+            except SettingsInvalid as failure:
+                raise self.invalid(f'in [{key}."{name}"], {failure.problem}') from failure
         return found
 
     def client(self) -> Client:

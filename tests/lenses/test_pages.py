@@ -164,5 +164,5 @@ def test_a_port_that_is_taken_gives_way_unless_it_is_wanted():
             explore._bound("127.0.0.1", first.getsockname()[1])
     with pytest.raises(InvalidArgument):
         explore._bound("127.0.0.1", 70000)
-    with pytest.raises(InvalidArgument):
+    with pytest.raises(InvalidArgument, match="'host'"):
         explore._bound("no such host.invalid", 0)
