@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..vault.errors import PathRefused, StorageFailed
+from ..vault.errors import PathRefused, StorageFailed, reason_of
 from ..vault.layout import Layout
 from ..vault.paths import check_component, contained, fold_name, twin
 
@@ -59,7 +59,7 @@ def new_note(layout: Layout, path: str, note_class: str) -> str:
     try:
         placed = layout.relative(layout.new_path(path))
     except OSError as failure:
-        raise StorageFailed(path, failure.strerror or str(failure)) from failure
+        raise StorageFailed(path, reason_of(failure)) from failure
     if layout.ignored(placed):
         raise PathRefused(path, "the settings say that notes in this place are ignored")
     if layout.place(placed).note_class != note_class:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from .errors import StorageFailed
+from .errors import StorageFailed, reason_of
 from .files import (
     add_line,
     make_folder,
@@ -187,7 +187,7 @@ def _lines(state_dir: Path, device: str, name: str) -> list[bytes]:
 
 
 def _failed(state_dir: Path, error: OSError) -> StorageFailed:
-    return StorageFailed(str(state_dir / FOLDER), error.strerror or str(error))
+    return StorageFailed(str(state_dir / FOLDER), reason_of(error))
 
 
 # A retrieval as JSON

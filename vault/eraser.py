@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from .errors import StorageFailed
+from .errors import StorageFailed, reason_of
 from .files import (
     TEMPORARY_ENDING,
     make_folder,
@@ -122,7 +122,7 @@ class Eraser:
         except FileNotFoundError:
             return {}
         except OSError as error:
-            raise StorageFailed(str(path), error.strerror or str(error)) from error
+            raise StorageFailed(str(path), reason_of(error)) from error
         except (ValueError, KeyError, TypeError, AttributeError):
             return {}  # The journal is what it is made from, and is looked at again.
 
@@ -149,7 +149,7 @@ class Eraser:
         try:
             yield
         except OSError as error:
-            raise StorageFailed(str(path), error.strerror or str(error)) from error
+            raise StorageFailed(str(path), reason_of(error)) from error
 
 
 def _files(top: Path, ending: str = "") -> Iterator[Path]:

@@ -18,6 +18,11 @@ def _listing(items: tuple[str, ...], limit: int = 12) -> str:
     return f"{shown} and {len(items) - limit} more" if len(items) > limit else shown
 
 
+def reason_of(error: OSError) -> str:
+    """What the system says of a failure."""
+    return error.strerror or str(error)
+
+
 class ZibaldoneError(Exception):
     """Base of all typed failures. Subclasses are dataclasses whose fields are the facts."""
 

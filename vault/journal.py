@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from .chain import Chain, Flaw
-from .errors import JournalUnreadable, StorageFailed
+from .errors import JournalUnreadable, StorageFailed, reason_of
 from .files import (
     append_line,
     cut_torn_line,
@@ -308,7 +308,7 @@ class Journal:
         except FileNotFoundError:
             return
         except OSError as error:
-            raise JournalUnreadable(self._shown(), _reason(error)) from error
+            raise JournalUnreadable(self._shown(), reason_of(error)) from error
 
 
 @contextlib.contextmanager
@@ -316,11 +316,7 @@ def _writing(shown: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise StorageFailed(shown, _reason(error)) from error
-
-
-def _reason(error: OSError) -> str:
-    return error.strerror or str(error)
+        raise StorageFailed(shown, reason_of(error)) from error
 
 
 def _months(folder: int) -> list[str]:

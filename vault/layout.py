@@ -19,7 +19,7 @@ from pathlib import Path, PurePosixPath
 from typing import Literal, NamedTuple
 from urllib.parse import unquote
 
-from .errors import PathRefused, VaultNotFound
+from .errors import PathRefused, VaultNotFound, reason_of
 from .paths import NOTE_ENDING, check_component, contained, fold_name, twin
 from .settings import (
     SETTINGS_FILE,
@@ -213,7 +213,7 @@ class Layout:
         except OSError as error:
             if not prefix:
                 raise VaultNotFound(str(self.root)) from error
-            on_problem(WalkProblem(prefix[:-1], error.strerror or str(error)))
+            on_problem(WalkProblem(prefix[:-1], reason_of(error)))
             return []
 
     def _judge_link(
@@ -247,7 +247,7 @@ def _stat(
     except FileNotFoundError:
         return None  # Removed since its folder was listed.
     except OSError as error:
-        on_problem(WalkProblem(relative, error.strerror or str(error)))
+        on_problem(WalkProblem(relative, reason_of(error)))
         return None
     if stat.S_ISREG(found.st_mode):
         return found

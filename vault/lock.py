@@ -19,7 +19,7 @@ from pathlib import Path
 
 import filelock
 
-from .errors import LockTimeout, StorageFailed, VaultNotFound
+from .errors import LockTimeout, StorageFailed, VaultNotFound, reason_of
 
 LOCK_SECONDS = 10.0
 POLL_SECONDS = 0.002
@@ -69,7 +69,7 @@ class VaultLock:
         except filelock.Timeout as error:
             raise LockTimeout(str(self._root), LOCK_SECONDS) from error
         except OSError as error:
-            raise StorageFailed(str(path), error.strerror or str(error)) from error
+            raise StorageFailed(str(path), reason_of(error)) from error
         try:
             yield
         finally:

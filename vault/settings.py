@@ -21,7 +21,7 @@ from typing import Literal, TypeVar, get_args
 
 import platformdirs
 
-from .errors import PathRefused, SettingsInvalid
+from .errors import PathRefused, SettingsInvalid, reason_of
 from .paths import check_component, fold_name
 
 SETTINGS_FILE = "zibaldone.toml"
@@ -213,7 +213,7 @@ def load_settings(root: Path) -> Settings:
             raise SettingsInvalid(str(path), f"it is larger than {MAX_SETTINGS_BYTES} bytes")
         table = tomllib.loads(data.decode("utf-8-sig"))
     except OSError as error:
-        raise SettingsInvalid(str(path), error.strerror or str(error)) from error
+        raise SettingsInvalid(str(path), reason_of(error)) from error
     except UnicodeDecodeError as error:
         raise SettingsInvalid(str(path), "it is not UTF-8 text") from error
     except (tomllib.TOMLDecodeError, RecursionError) as error:

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from .errors import StorageFailed
+from .errors import StorageFailed, reason_of
 from .files import append_line, make_folder, opened_folder, torn
 
 FOLDER = "rules"
@@ -48,7 +48,7 @@ def record_stop(state_dir: Path, device: str, stop: Stop) -> None:
             append_line(folder, f"{stop.time[:7]}.jsonl", line)
     except OSError as error:
         shown = str(state_dir / FOLDER)
-        raise StorageFailed(shown, error.strerror or str(error)) from error
+        raise StorageFailed(shown, reason_of(error)) from error
 
 
 def stops(state_dir: Path) -> Iterator[Stop]:

@@ -31,6 +31,7 @@ from .errors import (
     StorageFailed,
     VaultNotFound,
     ZibaldoneError,
+    reason_of,
 )
 from .ids import derived_id
 from .layout import Layout
@@ -57,10 +58,6 @@ _NOT_THERE = {errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG}
 
 def _step(name: str) -> None:
     """Mark a step of a write. Does nothing; tests put a kill in its place."""
-
-
-def _reason(error: OSError) -> str:
-    return error.strerror or str(error)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +104,7 @@ class Store:
                 found = _read(folder, real.name, path)
         except OSError as error:
             if error.errno not in _NOT_THERE:
-                raise NoteUnusable(path, _reason(error)) from error
+                raise NoteUnusable(path, reason_of(error)) from error
             found = None
         if found is None:
             raise self._vault_gone() or NoteNotFound(path)
@@ -280,7 +277,7 @@ class Store:
                     return f"{folder} cannot be written to"
             disk = os.statvfs(self._root)
         except OSError as error:
-            return _reason(error)
+            return reason_of(error)
         full = disk.f_blocks > 0 and disk.f_bavail == 0
         return f"no space is left on the disk of {self._root}" if full else None
 
@@ -350,7 +347,7 @@ class Store:
                 raise PathRefused(path, "a folder on it is a file or a symlink") from error
             if error.errno == errno.ENOENT and (typed := self._vault_gone() or gone):
                 raise typed from error
-            raise StorageFailed(path, _reason(error)) from error
+            raise StorageFailed(path, reason_of(error)) from error
 
     def _vault_gone(self) -> VaultNotFound | None:
         return None if os.path.lexists(self._root) else VaultNotFound(str(self._root))
@@ -532,7 +529,7 @@ def make_cache(layout: Layout, *parts: str) -> Path:
             layout.cache_dir.chmod(0o700)
         inside = Path(os.path.realpath(folder)).is_relative_to(layout.root)
     except OSError as error:
-        raise StorageFailed(str(folder), _reason(error)) from error
+        raise StorageFailed(str(folder), reason_of(error)) from error
     if inside:
         raise SettingsInvalid(CACHE_VARIABLE, f"the cache would lie in the vault, at {folder}")
     return folder
@@ -549,7 +546,7 @@ def signing_key(layout: Layout) -> bytes:
             _make_key(path)
         key = path.read_bytes()
     except OSError as error:
-        raise StorageFailed(str(path), _reason(error)) from error
+        raise StorageFailed(str(path), reason_of(error)) from error
     if len(key) != KEY_BYTES:
         raise StorageFailed(str(path), "it is no key; remove it, and a new one is made")
     return key
