@@ -12,7 +12,9 @@ from ..vault.note import Note, read_note
 from ..vault.sections import find_anchor, find_block
 from .answers import Backlink, LinkOut
 from .enforced import Guard
+from .refs import may_read
 from .vault import Vault
+from .waiting import as_told
 
 Missing = Literal["note", "heading", "block"]
 
@@ -21,12 +23,17 @@ _ATTACHMENT = re.compile(r"\.[A-Za-z][A-Za-z0-9]{1,4}")
 
 
 def links(vault: Vault, note: Note) -> Iterator[LinkOut]:
-    """Yield the links of a note in their order; inside a question only."""
-    resolver = vault.index.resolver()
+    """Yield the links of a note in their order; inside a question only.
+
+    One to a note that is not for the caller reads like one to no note at all.
+    """
+    resolver, guard = vault.index.resolver(), Guard(vault)
     first = note.source.text.count("\n", 0, note.source.body) + 1
     judged: dict[tuple[str | None, str], Missing | None] = {}
     for link in note.structure.links:
         path = resolver.link(link.target, note.path) if link.target else note.path
+        if path is not None and not may_read(vault, guard, vault.index.row(path)):
+            path = None
         leads_to = (path, link.anchor)
         if leads_to not in judged:
             judged[leads_to] = missing_part(vault, path, link.anchor)
@@ -49,7 +56,7 @@ def missing_part(vault: Vault, path: str | None, anchor: str) -> Missing | None:
     if not anchor or not is_note(vault.layout, path):
         return None
     try:
-        note = read_note(vault.layout, path)
+        note = as_told(vault, read_note(vault.layout, path))
     except NoteNotFound:
         return "note"
     if anchor.startswith("^"):

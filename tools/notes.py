@@ -52,7 +52,7 @@ from .search import date_of, known_origin
 from .secrets import refuse_secrets
 from .vault import Vault
 from .versions import FIRST_VERSION, versions
-from .waiting import as_told, changed_around
+from .waiting import as_told, changed_around, refuse_waiting
 
 __all__ = [
     "create_note",
@@ -188,7 +188,8 @@ def edit_note(
 def delete_note(vault: Vault, ref: str) -> Deleted:
     """Move a note to the trash, from which only the owner restores or purges it.
 
-    Raises what `get_note` raises, and `StorageFailed` with the note still in its place.
+    Raises what `get_note` raises, `OwnerOnly` for one in which something waits for the owner's
+    review, and `StorageFailed`, with the note still in its place.
     """
 
     def known() -> tuple[Row, int]:
@@ -198,7 +199,9 @@ def delete_note(vault: Vault, ref: str) -> Deleted:
     row, linked = vault.index.ask(known)
     refuse_agents(vault, row.kind)
     note_id = row.id if is_id(row.id) else derived_id(row.path)
-    trash = vault.store.trash(row.path, note_id, vault.act("delete", note_id))
+    with vault.store.transaction(row.path):
+        refuse_waiting(vault, read_note(vault.layout, row.path))
+        trash = vault.store.trash(row.path, note_id, vault.act("delete", note_id))
     vault.index.touched((row.path,))
     return Deleted("deleted", note_id, row.path, trash, linked)
 

@@ -64,14 +64,14 @@ def rows_with(vault: Vault, observation: str) -> list[Row]:
 def _find(vault: Vault, ref: str) -> Found | None:
     located, part = vault.index.resolver().locate(ref)
     guard = Guard(vault)
-    paths = tuple(path for path in located if _is_told(vault, guard, vault.index.row(path)))
+    paths = tuple(path for path in located if may_read(vault, guard, vault.index.row(path)))
     if len(paths) > 1:
         raise NoteAmbiguous(ref, paths)
     row = vault.index.row(paths[0]) if paths else None
     return Found(row, part) if row else None
 
 
-def _is_told(vault: Vault, guard: Guard, row: Row | None) -> bool:
+def may_read(vault: Vault, guard: Guard, row: Row | None) -> bool:
     """Whether the caller may know of a note, and read all that is in it."""
     return row is None or (is_told(vault, row) and guard.admits_all(row))
 
@@ -94,5 +94,5 @@ def _suggestions(vault: Vault, ref: str) -> tuple[str, ...]:
     close = vault.index.resolver().suggest(ref, 2 * SUGGESTED)
     rows = (vault.index.row(path) for path in close)
     guard = Guard(vault)
-    told = (row for row in rows if row and not row.muted and _is_told(vault, guard, row))
+    told = (row for row in rows if row and not row.muted and may_read(vault, guard, row))
     return tuple(row.path for row in told)[:SUGGESTED]

@@ -41,6 +41,12 @@ def as_told(vault: Vault, note: Note) -> Note:
     return parse_note(vault.layout, note.path, kept.encode("utf-8", "surrogateescape"))
 
 
+def refuse_waiting(vault: Vault, note: Note) -> None:
+    """Raise `OwnerOnly` for a note that cannot go without what waits for review in it."""
+    if as_told(vault, note) is not note:
+        raise OwnerOnly("delete this note, for something in it waits for review")
+
+
 def changed_around(
     vault: Vault, note: Note, change: Callable[[Source, str], Source]
 ) -> tuple[Source, str, str]:

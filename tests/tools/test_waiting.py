@@ -2,7 +2,7 @@
 
 import pytest
 from zibaldone.tools.lifecycle import forget, update_memory
-from zibaldone.tools.notes import edit_note, get_note
+from zibaldone.tools.notes import delete_note, edit_note, get_note
 from zibaldone.tools.recall import recall
 from zibaldone.tools.vault import OWNER
 from zibaldone.vault.errors import NoteNotFound, OwnerOnly, SectionNotFound, TextNotFound
@@ -77,3 +77,30 @@ def test_law_9_no_edit_tells_by_how_it_fails_what_the_hidden_words_are(vault, on
     assert told == 2
     assert "Canary sings" in on_disk("agent-memory/food.md")
     assert "Budgie is a word" in on_disk("agent-memory/food.md")
+
+
+def test_an_agent_cannot_delete_it_with_its_note(vault, on_disk, vault_dir):
+    with pytest.raises(OwnerOnly, match="waits for review"):
+        delete_note(vault, "food")
+    assert on_disk("agent-memory/food.md") == NOTE
+    delete_note(vault.with_caller(OWNER), "food")
+    assert not (vault_dir / "agent-memory/food.md").exists()
+
+
+def test_law_9_a_link_to_it_reads_like_one_to_nothing(opened):
+    vault = opened(
+        {
+            **FILES,
+            "agent-memory/threads/quiet.md": "---\nkind: thread\n---\n- state: x ^t1aaaa\n",
+            "Src.md": "[[food#^m1aaaa]] [[food#^h1dden]] [[food#^nobody]] [[quiet]] [[nowhere]]\n",
+        }
+    )
+    assert [(one.path, one.missing) for one in get_note(vault, "Src").links] == [
+        ("agent-memory/food.md", None),
+        ("agent-memory/food.md", "block"),
+        ("agent-memory/food.md", "block"),
+        (None, "note"),
+        (None, "note"),
+    ]
+    owners = get_note(vault.with_caller(OWNER), "Src").links
+    assert [one.missing for one in owners] == [None, None, "block", None, "note"]
