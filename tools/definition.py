@@ -268,9 +268,9 @@ TOOLS: Final[tuple[Tool, ...]] = (
         "edit_note",
         "Edit a note",
         "notes",
-        "Change any note, memory too, byte for byte and nothing else; this is how a remembered "
-        "fact is corrected or taken out. findReplace replaces text that occurs exactly once, and "
-        "with empty content deletes it; append adds at the end of the body or of a section, "
+        "Change any note, byte for byte and nothing else; a single remembered fact is corrected "
+        "with update_memory. findReplace replaces text that occurs exactly once, and with empty "
+        "content deletes it; append adds at the end of the body or of a section, "
         "prepend at its beginning; replaceSection puts content under a heading; replace puts "
         "content in place of the whole body. Read the note first, and pass its versionToken. "
         "Refused: text to find that occurs never or more than once, an unknown section, a note "
