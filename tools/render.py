@@ -137,7 +137,8 @@ def _search(answer: SearchAnswer) -> Iterator[Piece]:
     for number, passage in enumerate(answer.results, 1):
         yield from _passage(number, passage)
     if answer.more:
-        yield f"{counted(len(answer.results), 'result')} shown of {answer.total} notes found.\n", "faint"
+        shown = counted(len(answer.results), "result")
+        yield f"{shown} shown of {answer.total} notes found.\n", "faint"
     yield from _closing(answer.hint, answer.index)
 
 
