@@ -19,7 +19,7 @@ from ..vault.memory import (
     remove_observation,
     replace_observation,
 )
-from ..vault.note import Note, parse_note, read_note
+from ..vault.note import Note, check_size, parse_note, read_note
 from ..vault.revision import Op
 from ..vault.source import Source
 from .answers import Forgotten, Updated
@@ -153,6 +153,7 @@ def _changed(
         _refuse_superseded(vault, place, note)
         with naming(path):
             source = change(note.source, item)
+            check_size(path, source)
         if source.data != note.source.data:
             act = vault.act(op, note.known_as(place.row.id), place.observation, reason=reason)
             vault.store.write(path, source.data, expected=note.source.token, act=act)

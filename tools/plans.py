@@ -16,7 +16,7 @@ from ..vault import plan as steps_of
 from ..vault.errors import InvalidArgument, NameUnknown, NoteNotFound, naming
 from ..vault.ids import new_id
 from ..vault.memory import canonical
-from ..vault.note import Note, parse_note, read_note
+from ..vault.note import Note, check_size, parse_note, read_note
 from ..vault.plan import DASH, Step, StepState
 from .answers import Plan, PlanOutcome, PlanStep, Progress, ResumePoint, StepChanged
 from .kinds import asked, checked_name, is_called, name_key, places, present, rows_of
@@ -282,6 +282,7 @@ def _marked(plan: _Open, step: Step, state: StepState, remark: str) -> _Open:
     wanted = DASH.join(filter(None, [kept, remark]))
     with naming(plan.note.path):
         source = steps_of.mark(plan.note.source, step, state, wanted)
+        check_size(plan.note.path, source)
     if source.data == plan.note.source.data:
         return plan
     note = replace(plan.note, source=source)

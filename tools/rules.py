@@ -23,7 +23,7 @@ from ..vault.memory import (
     find_observation,
     replace_observation,
 )
-from ..vault.note import Note, read_note
+from ..vault.note import Note, check_size, read_note
 from ..vault.revision import Op
 from ..vault.rules import (
     LEVELS,
@@ -205,6 +205,7 @@ def _written(vault: Vault, path: str, note: Note | None, name: str, text: str) -
                 after = _replaced(vault, source, known, text, fields)
     except InvalidArgument as error:
         raise replace(error, argument="name") from error
+    check_size(path, after)
     waits = "status" in fields
     if after.data == source.data:
         return RuleAdded("unchanged", name, note_id, path, source.token)

@@ -15,11 +15,11 @@ from ..indexer.catalog import Row
 from ..indexer.index import Hit
 from ..indexer.passages import Passage, today
 from ..indexer.view import Scope
-from ..vault.errors import InvalidArgument, NoteNotFound, NoteUnusable, naming
+from ..vault.errors import InvalidArgument, NoteNotFound, naming
 from ..vault.frontmatter import set_property
 from ..vault.ids import new_block_id, new_id
 from ..vault.memory import append_observation, canonical, observations
-from ..vault.note import MAX_BYTES, Note, read_note
+from ..vault.note import Note, check_size, read_note
 from ..vault.source import Source, readable
 from ..vault.thread import (
     KINDS,
@@ -207,8 +207,7 @@ def _append(vault: Vault, name: str, path: str, note: Note | None, text: str) ->
         source = append_observation(source, text, id=block, fields=said_by(vault.caller))
         if note is not None and last_day(note):
             source = set_property(source, "expires", max(last_day(note), day.isoformat()))
-    if len(source.data) > MAX_BYTES:
-        raise NoteUnusable(path, f"it would be larger than {MAX_BYTES // 1024 // 1024} MB")
+    check_size(path, source)
     act = vault.act("append" if note else "create", note_id, block)
     expected = note.source.token if note else None
     vault.store.write(path, source.data, expected=expected, act=act)

@@ -23,7 +23,7 @@ from ..vault.memory import (
     observations,
     stamp_id,
 )
-from ..vault.note import MAX_BYTES, Note, read_note
+from ..vault.note import Note, check_size, read_note
 from ..vault.paths import NOTE_ENDING
 from ..vault.source import Source
 from .answers import Remembered
@@ -194,8 +194,7 @@ def write(vault: Vault, memory: Memory, place: Target, candidate: Candidate) -> 
         summary = _new_summary(place, candidate)
         if place.note and summary:
             source = set_property(source, "summary", summary)
-    if len(source.data) > MAX_BYTES:
-        raise NoteUnusable(place.path, f"it would be larger than {MAX_BYTES // 1024 // 1024} MB")
+    check_size(place.path, source)
     op: Literal["append", "create"] = "append" if place.note else "create"
     act = vault.act(op, note_id, block, quiet=candidate.pending)
     expected = place.note.source.token if place.note else None

@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 from typing import Literal, TypeAlias
 
 from . import frontmatter, markdown
-from .errors import NoteNotFound
+from .errors import NoteNotFound, NoteUnusable
 from .ids import derived_id, is_id
 from .layout import Layout, Place, conflict_copy
 from .markdown import Structure
@@ -103,6 +103,12 @@ def parse_note(layout: Layout, path: str, data: bytes) -> Note:
     if problem and problem.kind == "binary" and source.undecoded is not None:
         source = _head(data)
     return _note(layout, path, source, problem)
+
+
+def check_size(path: str, source: Source) -> None:
+    """Raise NoteUnusable for a note that could be written and, too large, not be read again."""
+    if len(source.data) > MAX_BYTES:
+        raise NoteUnusable(path, f"it would be larger than {MAX_BYTES // 1024 // 1024} MB")
 
 
 def own_id(data: bytes) -> str:

@@ -7,7 +7,7 @@ from zibaldone.tools.recall import recall
 from zibaldone.tools.remember import remember_about_user
 from zibaldone.tools.search import search
 from zibaldone.tools.vault import Caller, Vault
-from zibaldone.vault.errors import InvalidArgument, NoteAmbiguous, NoteNotFound
+from zibaldone.vault.errors import InvalidArgument, NoteAmbiguous, NoteNotFound, NoteUnusable
 
 PLANNER = Caller("planner", "i1", "s1", "1.0", "agent")
 WRITER = Caller("writer", "i2", "s2", "2.0", "agent")
@@ -159,3 +159,16 @@ def test_a_note_without_an_id_is_known_by_one_id_through_a_rename_and_an_update(
     updated = update_memory(vault, "tea123", "Likes black tea.")
     assert updated.note_id == known == get_note(vault, "agent-memory/drinks.md").note_id
     assert update_memory(vault, "tea123", "Likes white tea.").version == updated.version + 1
+
+
+def test_a_note_that_would_grow_too_large_to_be_read_is_left_as_it_is(
+    vault, vault_dir, monkeypatch
+):
+    made = remember_about_user(vault, "Likes green tea.", "tea")
+    file = vault_dir / made.path
+    before = file.read_bytes()
+    monkeypatch.setattr("zibaldone.vault.note.MAX_BYTES", len(before) + 8)
+    with pytest.raises(NoteUnusable, match=r"tea\.md cannot be used: it would be larger"):
+        update_memory(vault, made.observation_id, "Likes green tea with fresh mint.")
+    assert file.read_bytes() == before
+    assert forget(vault, made.observation_id).outcome == "forgotten"

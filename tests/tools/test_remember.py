@@ -272,7 +272,7 @@ def test_mm_13_a_note_that_would_grow_too_large_to_be_read_is_left_as_it_is(
 ):
     before = f"- quartz\n\n{'x' * 2000}\n"
     vault = opened({"agent-memory/general.md": before})
-    monkeypatch.setattr("zibaldone.tools.writing.MAX_BYTES", 2048)
+    monkeypatch.setattr("zibaldone.vault.note.MAX_BYTES", 2048)
     with pytest.raises(NoteUnusable, match=r"general\.md cannot be used: it would be larger"):
         remember_about_user(vault, "A fact that would go over it")
     assert on_disk("agent-memory/general.md") == before
