@@ -249,13 +249,13 @@ class Ledger:
         if agrees and time.time_ns() - status.st_mtime_ns > RACY_NS:
             self._agreed[note] = seen
         # Where a note was deleted, another one may lie by now.
-        return not agrees and (not data or own_id(data) in ("", note))
+        return not agrees and (not data or own_id(path, data) in ("", note))
 
     # What a revision means for the observations of its note
 
     def _own_act(self, path: str, before: bytes | None, after: bytes | None) -> Act:
         op: Op = "create" if before is None else "delete" if after is None else "edit"
-        own = own_id(before if before is not None else after or b"")
+        own = own_id(path, before if before is not None else after or b"")
         return Act(op, own or derived_id(path), SYSTEM)
 
     def _touched(self, path: str, before: bytes | None, after: bytes | None, act: Act) -> _Touched:

@@ -111,10 +111,10 @@ def check_size(path: str, source: Source) -> None:
         raise NoteUnusable(path, f"it would be larger than {MAX_BYTES // 1024 // 1024} MB")
 
 
-def own_id(data: bytes) -> str:
-    """The id in the frontmatter of a note; empty when it has none."""
+def own_id(path: str, data: bytes) -> str:
+    """The id that a note has by its frontmatter; empty when it has none of its own."""
     source = Source.parse(data)
-    return _own_id(*frontmatter.read(source), source)
+    return _own_id(path, *frontmatter.read(source), source)
 
 
 def _read(file: Path) -> bytes:
@@ -140,7 +140,7 @@ def _note(layout: Layout, path: str, source: Source, problem: Problem | None) ->
     structure = markdown.parse(body)
     own = {key.casefold(): value for key, value in properties.items()} | properties
     place = layout.place(path)
-    found_id = _own_id(properties, unusable, source)
+    found_id = _own_id(path, properties, unusable, source)
     title = _title(own, structure, path)
     kind = _kind(own, place, source, unusable)
     return Note(
@@ -163,8 +163,15 @@ def _note(layout: Layout, path: str, source: Source, problem: Problem | None) ->
     )
 
 
-def _own_id(properties: Mapping[str, object], unusable: str | None, source: Source) -> str:
-    """The id that the note has, or ''. A block that breaks elsewhere makes it no other note."""
+def _own_id(
+    path: str, properties: Mapping[str, object], unusable: str | None, source: Source
+) -> str:
+    """The id that the note has, or ''. A block that breaks elsewhere makes it no other note.
+
+    The id in a conflict copy is that of the note that it is a copy of.
+    """
+    if conflict_copy(path):
+        return ""
     own = _text(properties.get("id"))
     if is_id(own) or unusable is None:
         return own if is_id(own) else ""

@@ -74,9 +74,9 @@ def sample(tmp_path_factory):
             yield address
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser():
-    """One real Chromium for all tests of a process."""
+    """One real Chromium for the tests of a module; other tests run event loops of their own."""
     if CHROMIUM is None:
         pytest.skip("Chromium is not installed: `make test` does it where apt and root are there")
     playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")

@@ -175,6 +175,22 @@ def test_notes_that_both_have_changed_leave_a_copy_and_one_journal(pair, winner)
     assert sorted(ops) == ["create", "update", "update", "update"], "nobody undid or edited it"
 
 
+def test_what_is_done_to_a_conflict_copy_is_no_change_of_its_note(pair):
+    desk, laptop, sync = pair
+    made = remember_about_user(desk.agent, "Prefers dark themes.", category="taste")
+    sync.run()
+    update_memory(desk.agent, made.observation_id, "Prefers themes of the desk.")
+    update_memory(laptop.agent, made.observation_id, "Prefers themes of the laptop.")
+    sync.run()
+    [copy] = (path for path in desk.files() if "sync-conflict" in path)
+    assert get_note(desk.vault, copy).note_id != made.note_id
+    update_memory(desk.agent, f"{copy}#^{made.observation_id}", "Prefers themes of neither.")
+    note = desk.root / made.path
+    note.write_text(note.read_text().replace("the desk", "sepia"))
+    [hit] = (hit for hit in search(desk.agent, "sepia themes").results if not hit.conflict_copy)
+    assert (hit.note_id, hit.version) == (made.note_id, 3)
+
+
 WORDS = ("amber", "birch", "cedar", "delta", "ember", "fjord", "grove", "haven")
 SIDES = st.sampled_from((0, 1))
 
