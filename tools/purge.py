@@ -303,7 +303,7 @@ class _Job:
         words = Words(self.doomed.texts)
         if target.observation is None and not self._is_file():
             eraser.empty(target.note)
-        eraser.strike_lines(words)
+        eraser.strike_lines(words, target.note, target.observation)
         eraser.sweep(words)
         parts = self.doomed.parts
         self.records = ledger.journal.redact(

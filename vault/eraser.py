@@ -80,15 +80,21 @@ class Eraser:
 
     # What is beside them
 
-    def strike_lines(self, words: Words) -> int:
+    def strike_lines(self, words: Words, note: str = "", observation: str | None = None) -> int:
         """Take words out of the audit, and whatever else is kept as lines of JSON in the state.
 
-        The journal, which has hashes, is not. Returns how many files held some.
+        Of a question that was answered with the observation, or with the note when none is named,
+        one word in common is enough. The journal, which has hashes, is left alone. Returns how
+        many files held some.
         """
         state = self._layout.state_dir
+
+        def change(data: bytes) -> bytes:
+            return _without(data, words, (note, observation))
+
         kept = (JOURNAL_FOLDER, TRASH_FOLDER, PLANS_FOLDER)
         found = (path for path in _files(state, ".jsonl") if _top(state, path) not in kept)
-        return sum(self.change(path, lambda data: _without(data, words)) for path in list(found))
+        return sum(self.change(path, change) for path in list(found))
 
     def sweep(self, words: Words) -> int:
         """Remove temporary files that hold some of the words; return how many did.
@@ -169,12 +175,12 @@ def _read(folder: int, name: str) -> bytes:
         return file.read()
 
 
-def _without(data: bytes, words: Words) -> bytes:
+def _without(data: bytes, words: Words, about: tuple[str, str | None]) -> bytes:
     """Return lines of JSON without the words; lines that are none and hold them are left out."""
-    return b"".join(_struck(line, words) for line in data.splitlines(keepends=True))
+    return b"".join(_struck(line, words, about) for line in data.splitlines(keepends=True))
 
 
-def _struck(line: bytes, words: Words) -> bytes:
+def _struck(line: bytes, words: Words, about: tuple[str, str | None]) -> bytes:
     try:
         if torn(line):
             raise ValueError("a torn line")
@@ -183,11 +189,23 @@ def _struck(line: bytes, words: Words) -> bytes:
         texts = line.decode("utf-8", "replace").split('"')
         return b"" if any(map(words.told_by, texts)) else line
     rest = _value(found, words)
+    if _asked_for(found, about) and words.shared_by(str(found.get("query", ""))):
+        rest["query"] = ""
     if rest == found:
         return line
     if isinstance(rest, dict):
         rest["redacted"] = True
     return json.dumps(rest, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+
+
+def _asked_for(line: Any, about: tuple[str, str | None]) -> bool:
+    """Whether a line of the audit says that this was given for its question."""
+    given = line.get("given") if isinstance(line, dict) else None
+    parts = [one for one in given if isinstance(one, dict)] if isinstance(given, list) else []
+    note, observation = about
+    return any(
+        one.get("note") == note and observation in (None, one.get("observation")) for one in parts
+    )
 
 
 def _value(value: Any, words: Words) -> Any:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import json
 import os
+import re
 import stat
 import unicodedata
 from collections import Counter
@@ -36,6 +37,7 @@ COMPRESSED = (".git",)
 
 # A summary or a quotation may do without them.
 _END_MARKS = " .!?…。！？"
+_WORD = re.compile(r"\w{4,}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +85,11 @@ class Words:
             return True
         part = folded.strip(" .…")
         return len(part) >= SHORTEST and any(part in whole for whole in self._wholes)
+
+    def shared_by(self, text: str) -> bool:
+        """Whether a text has a word in common with these, of four letters or more."""
+        own = {word for whole in self._wholes for word in _WORD.findall(whole)}
+        return not own.isdisjoint(_WORD.findall(_folded(text)))
 
     def in_bytes(self, data: bytes) -> Mapping[Form, int]:
         """Count the lines in bytes, by the form in which they stand there."""

@@ -34,6 +34,24 @@ def test_texts_of_an_audit_give_way_to_empty_ones(eraser, state):
     assert audit.stat() == before
 
 
+def test_law_11_a_question_that_the_words_answered_is_struck_for_one_word_of_them(eraser, state):
+    audit = state / "audit" / "dev" / "2026-11.jsonl"
+    audit.parent.mkdir(parents=True)
+
+    def line(query, observation):
+        given = [{"note": "k2m9qx4tb1c7", "observation": observation}]
+        return json.dumps({"query": query, "given": given}, separators=(",", ":")) + "\n"
+
+    asked = [("a violet?", "m3k9f2"), ("which colour", "m3k9f2"), ("a violet?", "q81xz0")]
+    audit.write_text("".join(line(*each) for each in asked) + '{"query":1,"given":7}\n')
+    assert eraser.strike_lines(WORDS, "k2m9qx4tb1c7", "m3k9f2") == 1
+    kept = [json.loads(each) for each in audit.read_text().splitlines()]
+    assert [each["query"] for each in kept] == ["", "which colour", "a violet?", 1]
+    assert [each.get("redacted") for each in kept] == [True, None, None, None]
+    assert eraser.strike_lines(WORDS, "k2m9qx4tb1c7") == 1
+    assert "violet" not in audit.read_text()
+
+
 def test_damaged_lines_of_an_audit_that_hold_the_words_are_left_out(eraser, state):
     audit = state / "audit" / "dev" / "2026-11.jsonl"
     audit.parent.mkdir(parents=True)
