@@ -13,7 +13,7 @@ from ..indexer.passages import today
 from ..indexer.view import Scope
 from ..vault.errors import NoteNotFound
 from ..vault.ids import new_block_id
-from ..vault.memory import observations, stamp_id
+from ..vault.memory import find_unnamed, observations, stamp_id
 from ..vault.note import Note, read_note
 from ..vault.thread import is_over, last_day
 from .audit import outdated, sweep_audit
@@ -67,8 +67,8 @@ def sweep(vault: Vault) -> Swept:
     """Forget what has expired, and move threads that are over to the trash.
 
     Each is restorable: an observation with `restore` by its id, a thread by its note. What is
-    too old in the audit goes for good. Raises
-    `OwnerOnly`, `NoteUnusable` and the storage failures; what was swept before stays so.
+    too old in the audit goes for good. Raises `OwnerOnly`, `NoteUnusable` and the storage
+    failures; what was swept before stays so.
     """
     found = expired(vault)
     gone = []
@@ -106,8 +106,7 @@ def _stamped(vault: Vault, each: Expired) -> str | None:
     """Give a line that the owner wrote by hand an id, so that it can be restored by it."""
     with vault.store.transaction(each.path):
         note = read_note(vault.layout, each.path)
-        same = (one for one in observations(note) if not one.id and one.text == each.text)
-        item = next(same, None)
+        item = find_unnamed(note, each.text)
         if item is None:
             return None
         identifier = new_block_id(note.structure.blocks)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from ..vault.errors import NoteExists, NoteUnusable
 from ..vault.frontmatter import remove_property, set_property
-from ..vault.memory import Observation, find_observation, observations, remove_observation
+from ..vault.memory import Observation, find_observation, find_unnamed, remove_observation
 from ..vault.note import parse_note, read_note
 from ..vault.replay import Lineage, replay
 from ..vault.revision import Record
@@ -132,9 +132,7 @@ class _Note:
         base = Lineage(self._all.records).base(records[0])
         data = replay(self._all.records, base.hash) if base else None
         note = parse_note(self._vault.layout, self.path, data) if data else None
-        there = observations(note) if note else ()
-        same = made is not None and any(not o.id and o.text == made.text for o in there)
-        return made if same else None
+        return made if note and made and find_unnamed(note, made.text) else None
 
     def _summary_before(self) -> str | None:
         """The summary as others left it, when the agent's is there now."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ..vault.errors import NoteChanged, NoteNotFound, naming
 from ..vault.frontmatter import remove_property, set_property
 from ..vault.ids import new_block_id
-from ..vault.memory import observations, stamp_id
+from ..vault.memory import find_unnamed, stamp_id
 from ..vault.note import Note, read_note
 from ..vault.source import Source
 from .refs import whole
@@ -59,8 +59,7 @@ def name_line(vault: Vault, ref: str, text: str, version_token: str) -> Tended:
     def change(note: Note) -> Source:
         if note.source.token != version_token:
             raise NoteChanged(note.path, note.source.token)
-        bare = (each for each in observations(note) if not each.id and each.text == text)
-        item = next(bare, None)
+        item = find_unnamed(note, text)
         if item is None:
             raise NoteNotFound(ref)
         named.append(new_block_id(note.structure.blocks))

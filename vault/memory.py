@@ -35,6 +35,7 @@ __all__ = [
     "decode",
     "encode",
     "find_observation",
+    "find_unnamed",
     "new_memory_source",
     "normal_form",
     "observations",
@@ -101,6 +102,11 @@ def find_observation(note: Note | None, id: str | None) -> Observation | None:  
     """The observation of a note that has this id; None without a note, an id or such a line."""
     kept = observations(note) if note and id else ()
     return next((each for each in kept if each.id == id), None)
+
+
+def find_unnamed(note: Note, text: str | None) -> Observation | None:
+    """The first observation without an id that has this text, as one written by hand."""
+    return next((each for each in observations(note) if not each.id and each.text == text), None)
 
 
 def observations_in(body: str, structure: Structure) -> tuple[Observation, ...]:
