@@ -214,11 +214,11 @@ def write(vault: Vault, memory: Memory, place: Target, candidate: Candidate) -> 
 
 
 def _opened(memory: Memory, place: Target, candidate: Candidate, note_id: str) -> Source:
-    """The note to append to; one that the owner began by hand gets an id of its own."""
+    """The note to append to; one that the owner began by hand gets an id, unless it has another."""
     if place.note is None:
         summary = _new_summary(place, candidate) or ""
         return new_memory_source(memory.label, summary, note_id)
-    if place.note.has_own_id:
+    if place.note.has_own_id or place.note.properties.get("id"):
         return place.note.source
     return set_property(place.note.source, "id", note_id)
 

@@ -205,6 +205,14 @@ def test_the_id_by_which_a_note_is_known_is_the_one_it_gets(opened, vault_dir, o
     assert f"id: {known}\n" in on_disk("agent-memory/meals.md")
 
 
+def test_an_id_of_another_scheme_stays_the_owners(opened, on_disk):
+    note = "---\nid: 2019-03 meals\ncategory: Meals\n---\n- Eats early. ^aaaaaa\n"
+    vault = opened({"agent-memory/meals.md": note})
+    answer = remember_about_user(vault, "Tea without sugar.", category="meals")
+    assert on_disk("agent-memory/meals.md").startswith(note)
+    assert get_note(vault, "meals").note_id == answer.note_id
+
+
 def test_fm_05_a_note_with_broken_frontmatter_is_named_and_left_alone(opened, on_disk):
     broken = "---\ntitle: Boiler\nhint: valve: quarter turn: left\n---\n# Food\n"
     vault = opened({"agent-memory/food.md": broken})
