@@ -16,8 +16,9 @@ from ._whoosh import Postings
 if TYPE_CHECKING:
     from .view import Overlay, Stored, View
 
-KEPT = 300_000
-"""Pairs of note and impact that are kept, over all terms: some 30 MB."""
+KEPT = 1_000_000
+"""Pairs of note and impact that are kept, over all terms: some 75 MB. With 10,000 notes that is
+room for the few hundred words that most questions are made of."""
 
 TOUCHES = 200
 """Changed notes that are kept; terms that have seen few of them are worked out anew."""
