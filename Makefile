@@ -33,11 +33,11 @@ test: .venv/.installed $(CLIENTS)/node_modules/.installed .venv/.browser ## run 
 
 test-lowest: .venv-lowest/.installed ## run the tests of the rooms on the lowest versions that pyproject.toml allows
 	.venv-lowest/bin/python -m pytest -n 2 --dist worksteal --hypothesis-profile quick \
-		--ignore tests/end_to_end $(ARGS)
+		-m "not slow" --ignore tests/end_to_end $(ARGS)
 
 test-whoosh3: .venv-whoosh3/.installed ## run the index and tool tests on whoosh3, the fork of whoosh
 	.venv-whoosh3/bin/python -m pytest -n 2 --dist worksteal --hypothesis-profile quick \
-		$(ARGS) tests/indexer tests/tools
+		-m "not slow" $(ARGS) tests/indexer tests/tools
 
 lint: .venv/.installed ## look for mistakes with ruff
 	$(BIN)/ruff check .

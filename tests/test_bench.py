@@ -37,6 +37,7 @@ def run(out, *arguments):
     return ran, json.loads(written.read_text(encoding="utf-8"))
 
 
+@pytest.mark.slow
 def test_a_tiny_run_measures_every_row_and_finds_nothing_wrong(tmp_path, report):
     ran, found = run(tmp_path, "--counts", "60", "--scale", "0.03", "--work", str(tmp_path))
     assert ran.returncode == 0, ran.stderr + ran.stdout
@@ -64,6 +65,7 @@ def known_item_queries(vault, n, seed):
 """
 
 
+@pytest.mark.slow
 def test_another_generator_can_make_the_vault_and_a_lost_note_shows(tmp_path):
     other = tmp_path / "other.py"
     other.write_text(GENERATOR.replace("WHERE", repr("Note {}.md")), encoding="utf-8")

@@ -179,7 +179,8 @@ def _lines(state_dir: Path, device: str, name: str) -> list[bytes]:
             opened_file(folder, name) as descriptor,
             os.fdopen(os.dup(descriptor), "rb") as file,
         ):
-            return file.readlines()
+            # Who saw a line half written has begun his own on a new one.
+            return [line for line in file if line != b"\n"]
     except FileNotFoundError:
         return []
     except OSError as error:

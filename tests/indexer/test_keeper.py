@@ -36,6 +36,7 @@ def in_part(asker, text):
     )
 
 
+@pytest.mark.slow
 def test_mc_05_twenty_thousand_notes_are_built_while_questions_are_answered(notes, kept):
     for number in range(20_000):
         folder = notes.root / f"f{number % 100:02}"

@@ -60,6 +60,7 @@ for turn in range(1000):
 """
 
 
+@pytest.mark.slow
 def test_ix_01_a_process_killed_at_any_moment_leaves_a_good_index(notes, start, open_index):
     """Builds, flushes and merges are under way all the time; each is hit sooner or later."""
     for number in range(40):

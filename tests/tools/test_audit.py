@@ -172,10 +172,10 @@ def test_a_note_that_was_purged_is_named_no_more(owner):
     made = create_note(owner, "boat", "The violet key of the house", "It lies under the mat.")
     planner = owner.with_caller(PLANNER)
     get_note(planner, "the violet key of the house")
-    search(planner, "where it lies")
+    search(planner, "mat")
     purge(owner, made.note_id)
     answer = audit(owner)
-    assert [one.query for one in answer.retrievals] == ["where it lies", ""]
+    assert [one.query for one in answer.retrievals] == ["mat", ""]
     assert made.note_id not in answer.paths
     assert answer.damaged == 0
     assert run(["audit", "--vault", str(owner.layout.root)]) == 0

@@ -416,6 +416,7 @@ def test_sc_11_no_pattern_of_a_caller_is_run(opened):
 # Lists
 
 
+@pytest.mark.slow
 def test_mc_10_lists_are_bounded_counted_and_continued(opened, vault_dir):
     vault = opened({f"notes/{n:04}.md": f"Common quince {n}.\n" for n in range(5000)})
     seen, cursor, pages = [], None, 0
@@ -858,6 +859,7 @@ def one_vault(tmp_path_factory):
         yield vault
 
 
+@pytest.mark.slow
 @hypothesis_settings(max_examples=100)
 @given(
     before=BYTES, after=BYTES, content=st.text(max_size=8), newline=st.sampled_from(["\n", "\r\n"])

@@ -275,6 +275,7 @@ def words(log):
     return log.read_text().split("\n") if log.exists() else []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kills", [(3, 18, 27)])
 def test_a_killed_worker_resumes_and_repeats_no_finished_step(opened, vault_dir, tmp_path, kills):
     log = tmp_path / "log"
@@ -298,6 +299,7 @@ def test_a_killed_worker_resumes_and_repeats_no_finished_step(opened, vault_dir,
     assert vault.store.ledger.journal.verify() == []
 
 
+@pytest.mark.slow
 def test_two_processes_share_one_plan(opened, vault_dir, tmp_path):
     log = tmp_path / "log"
     workers = [start(vault_dir, log, name) for name in ("one", "two")]

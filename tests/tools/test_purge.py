@@ -337,6 +337,7 @@ def _die_at(number):
     sys.addaudithook(hook)
 
 
+@pytest.mark.slow
 def test_a_purge_that_was_killed_at_any_step_is_finished_by_another(
     vault_dir, everything, killed, tmp_path
 ):

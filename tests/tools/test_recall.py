@@ -332,6 +332,7 @@ def test_max_per_source_binds_every_note(opened):
     assert {one.reason for one in tiny.omitted} == {"maxPerSource"}
 
 
+@pytest.mark.slow
 def test_rc_08_a_hub_does_not_pull_in_the_vault(opened):
     links = "\n".join(f"[[note {n:04}]]" for n in range(3000))
     notes = {f"note {n:04}.md": f"Number {n}.\n" for n in range(3000)}

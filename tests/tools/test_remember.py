@@ -449,6 +449,7 @@ def one_vault(tmp_path_factory):
         yield vault
 
 
+@pytest.mark.slow
 @hypothesis_settings(max_examples=150)
 @given(text=st.one_of(TEXTS, LINES, st.tuples(TEXTS, LINES).map("\n".join)))
 def test_any_text_comes_back_the_same_and_is_no_structure(one_vault, text):
@@ -473,6 +474,7 @@ def test_any_text_comes_back_the_same_and_is_no_structure(one_vault, text):
 # At once
 
 
+@pytest.mark.slow
 def test_mm_03_twenty_threads_at_once(opened, on_disk):
     vault = opened(NO_GATE)
 
@@ -512,6 +514,7 @@ def writer(vault_dir, name, count):
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
 
 
+@pytest.mark.slow
 def test_eight_processes_lose_nothing(vault_dir, opened, fill):
     fill(NO_GATE)
     processes = [writer(vault_dir, f"w{n}", 50) for n in range(8)]
@@ -534,6 +537,7 @@ def test_eight_processes_lose_nothing(vault_dir, opened, fill):
     assert search(vault, "w7 fits bolt 49").results[0].snippet == "w7 fits bolt 49 of the keel"
 
 
+@pytest.mark.slow
 def test_kill_9_at_any_instant_loses_nothing_acknowledged(vault_dir, opened, fill):
     """The process is killed after it has acknowledged some, somewhere in its next write."""
     fill(NO_GATE)

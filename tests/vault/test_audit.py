@@ -153,6 +153,15 @@ def test_no_symlink_is_followed(tmp_path):
     assert list(outside.iterdir()) == []
 
 
+def test_an_empty_line_is_no_damage(tmp_path):
+    record(tmp_path, "mine", ASKED)
+    [file] = (tmp_path / FOLDER / "mine").iterdir()
+    file.write_bytes(b"\n" + file.read_bytes() + b"\n\n")
+    record(tmp_path, "mine", ASKED)
+    kept = read_audit(tmp_path)
+    assert (len(kept.retrievals), kept.damaged) == (2, 0)
+
+
 def test_what_is_older_is_dropped_and_of_other_devices_only_whole_months(tmp_path):
     for device in ("mine", "other"):
         for time in ("2026-12-31", "2027-01-01", "2027-01-15", "2027-01-16", "2027-02-01"):

@@ -1,9 +1,10 @@
 import unicodedata
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from zibaldone.vault.categories import (
+    _UNCHANGING,
     category_key,
     category_near,
     check_label,
@@ -221,4 +222,5 @@ def test_two_categories_never_share_a_file(one, other):
 @given(st.text("aeiobdgklmnprt", min_size=2), st.sampled_from("bdgklmnprt"))
 def test_a_plain_s_is_folded(beginning, last):
     word = beginning + last
+    assume(f"{word}s" not in _UNCHANGING)
     assert singular(f"{word}s") == word

@@ -150,6 +150,7 @@ for turn in range(50):
 """
 
 
+@pytest.mark.slow
 def test_eight_processes_with_fifty_writes_each_lose_nothing(vault, vault_dir):
     with contextlib.ExitStack() as stack:
         workers = [stack.enter_context(child(vault_dir, APPEND, n)) for n in range(8)]
@@ -204,6 +205,7 @@ def check_after_kill(vault, vault_dir, acknowledged):
     return number
 
 
+@pytest.mark.slow
 def test_killed_at_random_moments_nothing_acknowledged_is_lost(vault, vault_dir):
     number, chance = 0, random.Random(2024)
     for _ in range(25):

@@ -379,6 +379,7 @@ def test_hostile_text_takes_linear_time(name: str) -> None:
     assert time.process_time() - started < 2
 
 
+@pytest.mark.slow
 def test_fifty_thousand_items() -> None:
     started = time.process_time()
     assert len(parse("- an item of a list\n" * 50_000).items) == 50_000
