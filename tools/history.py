@@ -166,9 +166,9 @@ def _trashed(vault: Vault, state: NoteState) -> Trashed | None:
     """Who deleted a note that is not there; None when it was not a tool that did, or purged."""
     if state.op == "delete":
         return Trashed(state.note, state.path, state.time, state.actor.agent)
-    if state.op != "purge" or not Eraser(vault.layout).trashed(state.note):
+    if state.op not in ("purge", "redact") or not Eraser(vault.layout).trashed(state.note):
         return None
-    # A line of it was purged in the trash.
+    # Words of it were taken out of the history after that.
     records = vault.store.ledger.history.records(state.note)
     last = next((each for each in reversed(records) if each.op == "delete"), None)
     return Trashed(state.note, state.path, last.time, last.actor.agent) if last else None

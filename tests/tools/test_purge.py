@@ -389,6 +389,19 @@ def test_one_past_version_is_redacted_and_the_others_stay(owner, planner, vault_
     assert texts(owner, made.path)[0] == "Likes dark themes in editors."
 
 
+def test_a_note_in_the_trash_stays_there_when_a_past_version_is_redacted(
+    owner, planner, vault_dir, everything
+):
+    made = in_three_versions(owner, planner, vault_dir)
+    delete_note(planner, made.path)
+    redact(owner, made.observation_id, "v2")
+    assert holding(everything, "sepia") == []
+    [kept] = history.trash(owner)
+    assert (kept.note_id, kept.agent) == (made.note_id, "planner")
+    history.restore(owner, made.note_id)
+    assert get_note(owner, made.path).observations[0].text == "Likes violet themes in editors."
+
+
 def test_what_the_note_says_now_is_not_redacted(owner, planner, vault_dir):
     made = in_three_versions(owner, planner, vault_dir)
     with pytest.raises(InvalidArgument, match="says now"):
