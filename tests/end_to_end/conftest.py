@@ -27,7 +27,7 @@ FLAGS = [
         "disable-background-networking", "disable-component-update",
     )
 ]  # fmt: skip
-SECONDS = 10
+SECONDS = 30
 
 
 @contextmanager

@@ -123,7 +123,8 @@ def test_a_phone_shows_every_page_whole(sample, window):
     for path in (*PAGES, *LENS_PAGES):
         visit.go(path)
         if path == PAGES[-1]:
-            visit.page.click("#lens button")
+            with visit.page.expect_navigation():
+                visit.page.click("#lens button")
         overflow = visit.page.evaluate(
             "document.documentElement.scrollWidth - document.documentElement.clientWidth"
         )

@@ -1,7 +1,7 @@
 """The lines of a thread's note, as tools and the owner write them, and when it is over."""
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from zibaldone.vault.layout import open_layout
 from zibaldone.vault.memory import append_observation, canonical
@@ -37,6 +37,7 @@ def test_each_line_has_its_kind_and_its_place(vault_dir):
 
 @given(TEXT, st.sampled_from(KINDS), TEXT)
 def test_any_note_reads_back(layout, name, kind, text):
+    assume(name not in ("None", "null"))  # Such a title stands for the name of the file.
     source = new_thread_source(name, "abcdefgh1234", "2027-01-31")
     source = append_observation(source, written(kind, canonical(text)), id="a1")
     note = note_of(layout, source.text)
