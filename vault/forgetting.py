@@ -143,7 +143,8 @@ class _Follower:
     def _items(self, data: bytes) -> Iterator[tuple[Span, str]]:
         if b"^" + self._id.encode() not in data:
             return
-        note = parse_note(self._layout, self._path, data)
+        # Zeros, which would join the lines around them, stand for words that are gone.
+        note = parse_note(self._layout, self._path, data.replace(b"\0", b"\n"))
         text = note.source.text
         for each in observations(note):
             if each.id == self._id:

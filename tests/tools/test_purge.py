@@ -402,6 +402,18 @@ def test_a_note_in_the_trash_stays_there_when_a_past_version_is_redacted(
     assert get_note(owner, made.path).observations[0].text == "Likes violet themes in editors."
 
 
+def test_a_past_version_leaves_a_deleted_note_of_which_another_line_was_purged(
+    owner, planner, everything
+):
+    first = remember_about_user(planner, "Likes mauve much.", "taste")
+    second = remember_about_user(planner, "Keeps ochre paper.", "taste")
+    update_memory(planner, second.observation_id, "Keeps umber ink.")
+    delete_note(planner, first.path)
+    purge(owner, first.observation_id)
+    redact(owner, second.observation_id, "v1")
+    assert holding(everything, "mauve", "ochre") == []
+
+
 def test_what_the_note_says_now_is_not_redacted(owner, planner, vault_dir):
     made = in_three_versions(owner, planner, vault_dir)
     with pytest.raises(InvalidArgument, match="says now"):
