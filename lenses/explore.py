@@ -10,8 +10,9 @@ from typing import Annotated
 import typer
 
 from ..tools.commands import VaultOption, write
+from ..tools.refusals import OwnerOnly
 from ..tools.shell import caller_of
-from ..vault.errors import InvalidArgument, OwnerOnly
+from ..vault.errors import InvalidArgument
 
 PORT = 8377
 """The port, unless it is taken or another one is wanted."""

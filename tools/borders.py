@@ -19,7 +19,7 @@ from ..vault.markdown import Structure, parse
 from ..vault.note import own_tags, read_note
 from ..vault.paths import fold_name
 from .authors import Author
-from .enforced import Guard
+from .enforcement import Guard
 from .vault import Vault
 
 _NO_WORD = re.compile(r"[\W_]+")

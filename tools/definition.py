@@ -1,6 +1,6 @@
 """The tools, each defined once: what the MCP server, the command line and the docs all show.
 
-What a definition is stands in `tool`; those of plans, threads and rules in `workbench`.
+What a definition is stands in `tool`; those of plans, threads and rules in `work_tools`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Final, get_args
 from ..vault.errors import InvalidArgument
 from . import answers
 from .tool import REQUIRED, Argument, Tool
-from .workbench import WORK_TOOLS
+from .work_tools import WORK_TOOLS
 
 __all__ = ["BY_NAME", "REQUIRED", "TOOLS", "Argument", "Tool", "tool"]
 

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from ..vault.errors import InvalidArgument, NoteNotFound, ReceiptRefused
+from ..vault.errors import InvalidArgument, NoteNotFound
 from ..vault.ids import derived_block_id
 from ..vault.memory import Observation, observations
 from ..vault.note import Note, read_note
@@ -23,6 +23,7 @@ from .answers import Similar
 from .form import Candidate
 from .near import Memory
 from .receipts import Receipts, as_text
+from .refusals import ReceiptRefused
 from .trust import Caller, gate_of
 from .vault import Vault
 

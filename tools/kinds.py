@@ -12,11 +12,12 @@ from typing import Final, Literal, TypeVar
 from ..indexer.catalog import Row
 from ..indexer.view import Scope
 from ..vault.categories import file_name
-from ..vault.errors import InvalidArgument, NoteNotFound, NoteUnusable, OwnerOnly
+from ..vault.errors import InvalidArgument, NoteNotFound, NoteUnusable
 from ..vault.memory import canonical
 from ..vault.note import Note, read_note
 from ..vault.paths import NOTE_ENDING, fold_name
 from .places import memory_folder, new_note
+from .refusals import OwnerOnly
 from .secrets import refuse_secrets
 from .vault import Vault
 

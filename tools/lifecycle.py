@@ -25,7 +25,7 @@ from ..vault.source import Source
 from .answers import Forgotten, Updated
 from .derivation import STALE, mark_stale
 from .diff import word_diff
-from .enforced import Guard
+from .enforcement import Guard
 from .kinds import refuse_agents
 from .refs import resolve, rows_with
 from .secrets import refuse_secrets

@@ -11,7 +11,7 @@ from ..vault.errors import NoteNotFound
 from ..vault.note import Note, read_note
 from ..vault.sections import find_anchor, find_block
 from .answers import Backlink, LinkOut
-from .enforced import Guard
+from .enforcement import Guard
 from .refs import may_read
 from .vault import Vault
 from .waiting import as_told

@@ -18,7 +18,7 @@ from ..vault.memory import observations
 from ..vault.note import read_note
 from .answers import Similar
 from .echo import Heard, heard, told_again, told_within
-from .enforced import Guard
+from .enforcement import Guard
 from .form import Candidate
 from .places import memory_folder
 from .search import origin_of, shown

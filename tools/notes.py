@@ -41,7 +41,7 @@ from .answers import (
 )
 from .asking import asked
 from .diff import unified
-from .enforced import Guard
+from .enforcement import Guard
 from .form import checked_tag
 from .kinds import refuse_agents
 from .linked import backlinks, links, missing_part

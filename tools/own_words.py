@@ -12,12 +12,13 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Final
 
-from ..vault.errors import InvalidArgument, NoteUnusable, OwnerOnly
+from ..vault.errors import InvalidArgument, NoteUnusable
 from ..vault.markdown import parse
 from ..vault.memory import Observation, attribute, normal_form, observations_in
 from ..vault.source import Source, readable
 from .answers import Origin
 from .derivation import STALE
+from .refusals import OwnerOnly
 from .search import known_origin
 from .vault import Vault
 

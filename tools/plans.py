@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 
 from ..indexer.catalog import Row
 from ..vault import plan as steps_of
-from ..vault.errors import InvalidArgument, NameUnknown, NoteNotFound, naming
+from ..vault.errors import InvalidArgument, NoteNotFound, naming
 from ..vault.ids import new_id
 from ..vault.memory import canonical
 from ..vault.note import Note, check_size, parse_note, read_note
@@ -21,6 +21,7 @@ from ..vault.plan import DASH, Step, StepState
 from .answers import Plan, PlanOutcome, PlanStep, Progress, ResumePoint, StepChanged
 from .kinds import asked, checked_name, is_called, name_key, places, present, rows_of
 from .places import known_project, project_name
+from .refusals import NameUnknown
 from .secrets import refuse_secrets
 from .vault import Vault
 

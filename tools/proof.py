@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..vault.eraser import TRASH_FOLDER
-from ..vault.errors import PurgeIncomplete
 from ..vault.journal import JOURNAL_FOLDER
 from ..vault.revision import parse
 from ..vault.traces import Form, Trace, Words, scan
+from .refusals import PurgeIncomplete
 from .vault import Vault
 
 

@@ -17,7 +17,7 @@ from .asking import asked
 from .authors import author_of
 from .borders import Borders
 from .derivation import settled
-from .enforced import LOOKED_BEYOND
+from .enforcement import LOOKED_BEYOND
 from .envelope import CUT_MARK, PLAIN_NONCE, Block, body, cited, fresh_nonce, sealed
 from .gather import Candidate, Gatherer, Measure, by_value
 from .pack import Bundle, Packed, Packer, citation

@@ -9,7 +9,7 @@ from ..indexer.sync import entry_of
 from ..indexer.view import Scope
 from ..vault.errors import InvalidArgument, NoteAmbiguous, NoteNotFound, PathRefused
 from ..vault.paths import NOTE_ENDING, contained
-from .enforced import Guard
+from .enforcement import Guard
 from .kinds import is_told
 from .vault import Vault
 

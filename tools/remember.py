@@ -11,15 +11,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ..vault.errors import InvalidArgument, NoteNotFound, ReceiptRefused
+from ..vault.errors import InvalidArgument, NoteNotFound
 from ..vault.note import read_note
 from .answers import MemoryType, Remembered, Similar
 from .form import Candidate, check_form
 from .gate import CHANGED, Verdict, find_line, give_receipt, judge, name_of, read_verdict
+from .idempotency import answer_again, key_of
 from .lifecycle import update_memory
 from .near import Memory, look, sourced
 from .places import project_name
-from .repeated import answer_again, key_of
+from .refusals import ReceiptRefused
 from .secrets import refuse_secrets
 from .trust import gate_of, lowered, refuse_reader, with_trust
 from .vault import Vault

@@ -13,13 +13,14 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from ..indexer.view import Scope
-from ..vault.errors import NoteNotFound, ProposalChanged, naming
+from ..vault.errors import NoteNotFound, naming
 from ..vault.history import History
 from ..vault.memory import Observation, observations, remove_observation, replace_observation
 from ..vault.note import Note, read_note
 from ..vault.source import Source, readable
 from .answers import Origin
 from .receipts import as_text
+from .refusals import ProposalChanged
 from .search import known_origin
 from .subjects import owner_only
 from .trust import UNREVIEWED

@@ -12,7 +12,7 @@ from ..indexer.passages import today
 from ..vault.memory import ACTIVE
 from ..vault.rules import Rule
 from ..vault.stops import Stop, stops
-from .enforced import Bound, statements
+from .enforcement import Bound, statements
 from .kinds import rows_of
 from .rules import rules_in
 from .subjects import owner_only

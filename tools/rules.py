@@ -14,7 +14,7 @@ from dataclasses import replace
 from ..indexer.catalog import Row
 from ..indexer.passages import today
 from ..vault.categories import category_key, check_label
-from ..vault.errors import InvalidArgument, NoteNotFound, OwnerOnly, naming
+from ..vault.errors import InvalidArgument, NoteNotFound, naming
 from ..vault.ids import new_id
 from ..vault.memory import (
     Observation,
@@ -42,6 +42,7 @@ from .answers import RuleAdded, RuleLine, Rules, RulesChecked, Violation
 from .form import checked_tag
 from .kinds import asked, places, present, rows_of
 from .places import known_project, project_name
+from .refusals import OwnerOnly
 from .secrets import refuse_secrets
 from .trust import UNREVIEWED, said_by
 from .vault import Vault

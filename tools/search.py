@@ -15,7 +15,7 @@ from .answers import NoteClass, Origin, Passage, SearchAnswer
 from .asking import asked
 from .authors import Author, author_of
 from .derivation import settled
-from .enforced import LOOKED_BEYOND, Guard
+from .enforcement import LOOKED_BEYOND, Guard
 from .places import known_project
 from .vault import Vault
 from .versions import FIRST_VERSION, with_versions

@@ -21,7 +21,7 @@ from functools import cache
 from itertools import pairwise
 
 from ..indexer.analysis import STOP_WORDS
-from ..vault.errors import SecretRefused
+from .refusals import SecretRefused
 
 Analyse = Callable[[str], Iterable[str]]
 

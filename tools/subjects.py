@@ -6,13 +6,14 @@ import re
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from ..vault.errors import NoteAmbiguous, NoteNotFound, OwnerOnly, RevisionUnavailable
+from ..vault.errors import NoteAmbiguous, NoteNotFound, RevisionUnavailable
 from ..vault.history import History, ObservationState
 from ..vault.memory import find_observation
 from ..vault.note import read_note
 from ..vault.paths import NOTE_ENDING
 from ..vault.revision import Record
 from .refs import resolve, rows_with
+from .refusals import OwnerOnly
 from .vault import Vault
 
 _VERSION = re.compile(r"v?(\d{1,9})", re.ASCII)

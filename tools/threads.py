@@ -41,7 +41,7 @@ from .answers import (
     ThreadNoted,
     ThreadNotes,
 )
-from .enforced import Guard
+from .enforcement import Guard
 from .kinds import asked, checked_name, is_called, name_key, places, present, rows_of
 from .search import known_origin, shown
 from .secrets import refuse_secrets

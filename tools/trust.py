@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from ..vault.errors import ClientReadOnly, ClientUntrusted
 from ..vault.settings import Client, Settings, WriteGate
 from .answers import Origin
 from .form import Candidate
+from .refusals import ClientReadOnly, ClientUntrusted
 
 OF_AGENTS = ("agent", "untrusted")
 """The origins that the settings for clients, and the write gate, are about."""

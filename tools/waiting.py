@@ -10,10 +10,11 @@ import secrets
 from collections import Counter
 from collections.abc import Callable
 
-from ..vault.errors import OwnerOnly, TextNotFound, TextNotUnique
+from ..vault.errors import TextNotFound, TextNotUnique
 from ..vault.memory import Observation, observations
 from ..vault.note import Note, parse_note
 from ..vault.source import Source
+from .refusals import OwnerOnly
 from .trust import UNREVIEWED
 from .vault import Vault
 

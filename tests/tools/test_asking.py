@@ -10,12 +10,13 @@ from zibaldone.tools import asking
 from zibaldone.tools.asking import COUNTED, GIVEN, QUERY_LENGTH
 from zibaldone.tools.notes import get_note
 from zibaldone.tools.recall import recall
+from zibaldone.tools.refusals import RuleForbids
 from zibaldone.tools.remember import remember_about_user
 from zibaldone.tools.search import search
 from zibaldone.tools.tokens import count_tokens
 from zibaldone.tools.vault import OWNER, Caller
 from zibaldone.vault.audit import read_audit
-from zibaldone.vault.errors import InvalidArgument, NoteNotFound, PathRefused, RuleForbids
+from zibaldone.vault.errors import InvalidArgument, NoteNotFound, PathRefused
 from zibaldone.vault.revision import Actor
 from zibaldone.vault.source import token_of
 

@@ -11,12 +11,13 @@ from zibaldone.tools.lifecycle import update_memory
 from zibaldone.tools.notes import create_note, delete_note, edit_note, get_note, list_notes
 from zibaldone.tools.purge import purge
 from zibaldone.tools.recall import recall
+from zibaldone.tools.refusals import OwnerOnly
 from zibaldone.tools.remember import remember_about_user
 from zibaldone.tools.retention import listed, sweep
 from zibaldone.tools.search import search
 from zibaldone.tools.vault import OWNER, Caller, Vault
 from zibaldone.vault.audit import Retrieval, read_audit, record
-from zibaldone.vault.errors import InvalidArgument, NoteNotFound, OwnerOnly
+from zibaldone.vault.errors import InvalidArgument, NoteNotFound
 from zibaldone.vault.revision import Actor
 
 PLANNER = Caller("planner", "i1", "s1", "2.0", "agent")

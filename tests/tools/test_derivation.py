@@ -8,11 +8,12 @@ from zibaldone.tools.lifecycle import forget, update_memory
 from zibaldone.tools.notes import delete_note, edit_note, get_note
 from zibaldone.tools.purge import purge
 from zibaldone.tools.recall import recall
+from zibaldone.tools.refusals import ClientUntrusted, OwnerOnly
 from zibaldone.tools.remember import remember_about_user
 from zibaldone.tools.revert import revert
 from zibaldone.tools.search import search
 from zibaldone.tools.vault import Caller, Vault
-from zibaldone.vault.errors import ClientUntrusted, InvalidArgument, NoteNotFound, OwnerOnly
+from zibaldone.vault.errors import InvalidArgument, NoteNotFound
 
 PLANNER = Caller("planner", "i1", "s1", "1.0", "agent")
 

@@ -10,10 +10,11 @@ from zibaldone.tools.history import history
 from zibaldone.tools.lifecycle import forget, update_memory
 from zibaldone.tools.notes import get_note
 from zibaldone.tools.recall import recall
+from zibaldone.tools.refusals import ReceiptRefused
 from zibaldone.tools.remember import remember_about_project, remember_about_user
 from zibaldone.tools.search import search
 from zibaldone.tools.vault import OWNER, Caller, Vault
-from zibaldone.vault.errors import InvalidArgument, ReceiptRefused
+from zibaldone.vault.errors import InvalidArgument
 from zibaldone.vault.store import KEY_FILE
 
 ME = Caller("planner", "i1", "s1")

@@ -6,6 +6,7 @@ from zibaldone.tools.cli import run
 from zibaldone.tools.lifecycle import forget, update_memory
 from zibaldone.tools.notes import create_note, delete_note, edit_note, get_note
 from zibaldone.tools.recall import recall
+from zibaldone.tools.refusals import OwnerOnly
 from zibaldone.tools.remember import remember_about_user
 from zibaldone.tools.revert import revert
 from zibaldone.tools.search import search
@@ -15,7 +16,6 @@ from zibaldone.vault.errors import (
     NoteAmbiguous,
     NoteExists,
     NoteNotFound,
-    OwnerOnly,
     RevisionUnavailable,
 )
 

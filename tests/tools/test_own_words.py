@@ -3,8 +3,9 @@
 import pytest
 from zibaldone.tools.lifecycle import update_memory
 from zibaldone.tools.notes import edit_note, get_note
+from zibaldone.tools.refusals import OwnerOnly
 from zibaldone.tools.vault import OWNER, Caller
-from zibaldone.vault.errors import InvalidArgument, OwnerOnly
+from zibaldone.vault.errors import InvalidArgument
 
 PATH = "agent-memory/tea.md"
 TEXT = """# Tea

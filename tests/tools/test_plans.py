@@ -19,16 +19,11 @@ from zibaldone.tools.plans import (
     start_step,
 )
 from zibaldone.tools.recall import recall
+from zibaldone.tools.refusals import NameUnknown, SecretRefused
 from zibaldone.tools.remember import remember_about_user
 from zibaldone.tools.search import search
 from zibaldone.tools.summary import memory_summary
-from zibaldone.vault.errors import (
-    InvalidArgument,
-    NameUnknown,
-    ObservationRefused,
-    PathRefused,
-    SecretRefused,
-)
+from zibaldone.vault.errors import InvalidArgument, ObservationRefused, PathRefused
 
 STEPS = ["ingest", "validate", "load", "publish"]
 PLAN = "agent-memory/plans/load-the-berths.md"

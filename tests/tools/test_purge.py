@@ -15,19 +15,13 @@ from zibaldone.tools.lifecycle import forget, update_memory
 from zibaldone.tools.notes import create_note, delete_note, get_note
 from zibaldone.tools.purge import purge, redact
 from zibaldone.tools.recall import recall
+from zibaldone.tools.refusals import OwnerOnly, PurgeIncomplete
 from zibaldone.tools.remember import remember_about_user
 from zibaldone.tools.search import search
 from zibaldone.tools.vault import Caller, Vault
 from zibaldone.vault import files, store
 from zibaldone.vault.eraser import Eraser
-from zibaldone.vault.errors import (
-    InvalidArgument,
-    NoteAmbiguous,
-    NoteNotFound,
-    OwnerOnly,
-    PurgeIncomplete,
-    RevisionUnavailable,
-)
+from zibaldone.vault.errors import InvalidArgument, NoteAmbiguous, NoteNotFound, RevisionUnavailable
 
 PLANNER = Caller("planner", "i1", "s1", "1.0", "agent")
 WORDS = ("dark", "sepia", "violet")

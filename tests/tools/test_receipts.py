@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from zibaldone.tools.receipts import EXPIRED, FORGED, LASTS, OTHER_CALLER, OTHER_WORDS, Receipts
-from zibaldone.vault.errors import ReceiptRefused
+from zibaldone.tools.refusals import ReceiptRefused
 
 RECEIPTS = Receipts(b"k" * 32)
 NOW = 1_800_000_000.0

@@ -14,9 +14,9 @@ from mcp import ClientSession, StdioServerParameters, stdio_client
 from zibaldone.tools.lifecycle import forget, update_memory
 from zibaldone.tools.mcp_server import call
 from zibaldone.tools.notes import edit_note
+from zibaldone.tools.refusals import SecretRefused
 from zibaldone.tools.remember import remember_about_project, remember_about_user
 from zibaldone.tools.vault import Caller, Vault
-from zibaldone.vault.errors import SecretRefused
 
 KNOWN = runpy.run_path(str(Path(__file__).with_name("test_secrets.py")))
 SECRETS = {name: secret for name, (_, secret) in KNOWN["SECRETS"].items()}

@@ -7,10 +7,10 @@ from zibaldone.tools import history
 from zibaldone.tools.cli import run
 from zibaldone.tools.notes import get_note
 from zibaldone.tools.recall import recall
+from zibaldone.tools.refusals import OwnerOnly
 from zibaldone.tools.remember import remember_about_user
 from zibaldone.tools.retention import Expired, expired, sweep
 from zibaldone.tools.vault import Caller, Vault
-from zibaldone.vault.errors import OwnerOnly
 
 NOTE = """---
 id: k2m9qx4tb1c7

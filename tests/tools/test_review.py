@@ -4,10 +4,10 @@ import pytest
 from zibaldone.tools import review
 from zibaldone.tools.history import history, restore
 from zibaldone.tools.recall import recall
+from zibaldone.tools.refusals import OwnerOnly, ProposalChanged
 from zibaldone.tools.remember import remember_about_project, remember_about_user
 from zibaldone.tools.search import search
 from zibaldone.tools.vault import OWNER, Caller
-from zibaldone.vault.errors import OwnerOnly, ProposalChanged
 
 WEB = Caller("web reader", "i1", "s1", "1.4", "untrusted")
 FACT = "Canary sings at night\nand [origin:: owner] ^nothing"

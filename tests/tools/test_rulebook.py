@@ -5,9 +5,9 @@ import json
 import pytest
 from zibaldone.tools.cli import run
 from zibaldone.tools.recall import recall
+from zibaldone.tools.refusals import OwnerOnly
 from zibaldone.tools.rulebook import rulebook
 from zibaldone.tools.vault import OWNER
-from zibaldone.vault.errors import OwnerOnly
 
 NOTES = {
     "agent-memory/rules.md": (

@@ -5,6 +5,7 @@ from zibaldone.tools.lifecycle import forget, update_memory
 from zibaldone.tools.notes import delete_note, edit_note
 from zibaldone.tools.plans import create_progress
 from zibaldone.tools.recall import recall
+from zibaldone.tools.refusals import ClientReadOnly, ClientUntrusted, OwnerOnly, SecretRefused
 from zibaldone.tools.remember import remember_about_user
 from zibaldone.tools.review import accept, queue, reject
 from zibaldone.tools.rules import add_rule, check_rules, get_rules
@@ -12,15 +13,7 @@ from zibaldone.tools.search import search
 from zibaldone.tools.summary import memory_summary
 from zibaldone.tools.threads import take_note
 from zibaldone.tools.vault import OWNER, Caller
-from zibaldone.vault.errors import (
-    CategoryRefused,
-    ClientReadOnly,
-    ClientUntrusted,
-    InvalidArgument,
-    ObservationRefused,
-    OwnerOnly,
-    SecretRefused,
-)
+from zibaldone.vault.errors import CategoryRefused, InvalidArgument, ObservationRefused
 
 PATH = "agent-memory/rules.md"
 

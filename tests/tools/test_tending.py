@@ -1,9 +1,10 @@
 """Muting memory, and giving an id to a line that was written by hand."""
 
 import pytest
+from zibaldone.tools.refusals import OwnerOnly
 from zibaldone.tools.tending import mute, name_line
 from zibaldone.tools.vault import OWNER
-from zibaldone.vault.errors import NoteChanged, NoteNotFound, NoteUnusable, OwnerOnly
+from zibaldone.vault.errors import NoteChanged, NoteNotFound, NoteUnusable
 
 TEA = "---\n# mine\nid: aaaaaaaaaaa1\ncategory: Tea\n---\r\n- Green.\r\n- Mint. ^aaaaa1\r\n"
 FILES = {"agent-memory/tea.md": TEA, "Note.md": "x\n"}

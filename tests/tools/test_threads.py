@@ -10,17 +10,13 @@ import pytest
 from zibaldone.tools import threads
 from zibaldone.tools.notes import delete_note, edit_note, get_note
 from zibaldone.tools.recall import recall
+from zibaldone.tools.refusals import SecretRefused
 from zibaldone.tools.remember import remember_about_user
 from zibaldone.tools.search import search
 from zibaldone.tools.summary import memory_summary
 from zibaldone.tools.threads import consolidate, read_notes, sweep_threads, take_note
 from zibaldone.tools.vault import OWNER
-from zibaldone.vault.errors import (
-    InvalidArgument,
-    NoteNotFound,
-    ObservationRefused,
-    SecretRefused,
-)
+from zibaldone.vault.errors import InvalidArgument, NoteNotFound, ObservationRefused
 
 PATH = "agent-memory/threads/berth-load.md"
 

@@ -5,11 +5,12 @@ from zibaldone.tools.form import check_form
 from zibaldone.tools.lifecycle import forget, update_memory
 from zibaldone.tools.notes import create_note, delete_note, edit_note, get_note
 from zibaldone.tools.recall import recall
+from zibaldone.tools.refusals import ClientReadOnly, ClientUntrusted
 from zibaldone.tools.remember import remember_about_project, remember_about_user
 from zibaldone.tools.search import search
 from zibaldone.tools.summary import memory_summary
 from zibaldone.tools.trust import Caller, as_trusted, gate_of, lowered, refuse_reader, with_trust
-from zibaldone.vault.errors import ClientReadOnly, ClientUntrusted, PathRefused
+from zibaldone.vault.errors import PathRefused
 from zibaldone.vault.settings import Client, Settings
 
 SETTINGS = Settings(

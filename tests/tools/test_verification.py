@@ -5,11 +5,11 @@ import json
 import pytest
 from zibaldone.lenses.doctor import examine
 from zibaldone.tools.cli import run
+from zibaldone.tools.refusals import OwnerOnly
 from zibaldone.tools.remember import remember_about_user
 from zibaldone.tools.vault import Caller, Vault
 from zibaldone.tools.verification import verify
 from zibaldone.vault.eraser import Eraser
-from zibaldone.vault.errors import OwnerOnly
 from zibaldone.vault.forgetting import Doomed
 
 

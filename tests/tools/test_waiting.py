@@ -4,8 +4,9 @@ import pytest
 from zibaldone.tools.lifecycle import forget, update_memory
 from zibaldone.tools.notes import delete_note, edit_note, get_note
 from zibaldone.tools.recall import recall
+from zibaldone.tools.refusals import OwnerOnly
 from zibaldone.tools.vault import OWNER
-from zibaldone.vault.errors import NoteNotFound, OwnerOnly, SectionNotFound, TextNotFound
+from zibaldone.vault.errors import NoteNotFound, SectionNotFound, TextNotFound
 
 HIDDEN = "- Canary sings\n  at night [origin:: untrusted] [Status:: Unreviewed] ^h1dden\n"
 NOTE = f"---\ncategory: Food\n---\n# Food\n\n- Likes tea ^m1aaaa\n{HIDDEN}- Hates coffee ^m2aaaa\n"

@@ -4,6 +4,7 @@ import pytest
 from zibaldone.tools.lifecycle import forget, update_memory
 from zibaldone.tools.notes import delete_note, edit_note, get_note, list_notes
 from zibaldone.tools.recall import recall
+from zibaldone.tools.refusals import OwnerOnly, RuleForbids
 from zibaldone.tools.remember import remember_about_project, remember_about_user
 from zibaldone.tools.rulebook import rulebook
 from zibaldone.tools.rules import add_rule, get_rules
@@ -11,7 +12,7 @@ from zibaldone.tools.search import search
 from zibaldone.tools.summary import memory_summary
 from zibaldone.tools.threads import consolidate, take_note
 from zibaldone.tools.vault import OWNER, Caller
-from zibaldone.vault.errors import InvalidArgument, NoteNotFound, OwnerOnly, RuleForbids
+from zibaldone.vault.errors import InvalidArgument, NoteNotFound
 
 RULES = "agent-memory/rules.md"
 PLANNER = Caller("planner", session="s1")

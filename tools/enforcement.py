@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from ..indexer.catalog import Names, Row
 from ..indexer.index import Found, Hit
 from ..indexer.passages import today
-from ..vault.errors import InvalidArgument, NoteNotFound, RuleForbids, StorageFailure
+from ..vault.errors import InvalidArgument, NoteNotFound, StorageFailure
 from ..vault.layout import Layout
 from ..vault.markdown import parse
 from ..vault.memory import observations
@@ -24,6 +24,7 @@ from ..vault.rules import Rule, rules
 from ..vault.statement import Fact, Moment, Statement, has_tag, parse_statement
 from ..vault.stops import Stop, now, record_stop
 from .kinds import rows_of
+from .refusals import RuleForbids
 from .vault import Vault
 
 _log = logging.getLogger(__name__)
