@@ -1,5 +1,6 @@
 """Fixtures that all tests share. No test sees the user's own vault, cache or settings."""
 
+import base64
 import os
 import shutil
 from pathlib import Path
@@ -44,3 +45,19 @@ def vault_dir(tmp_path):
 def sample_vault(tmp_path):
     """A copy of sample-vault, free to be changed."""
     return Path(shutil.copytree(REPOSITORY / "sample-vault", tmp_path / "sample-vault"))
+
+
+@pytest.fixture
+def fill(vault_dir):
+    """Write files into the vault: text, bytes, or base64 as in `{"base64": …}`."""
+
+    def write(files):
+        for path, content in files.items():
+            if isinstance(content, dict):
+                content = base64.b64decode(content["base64"])
+            file = vault_dir / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(content.encode() if isinstance(content, str) else content)
+        return vault_dir
+
+    return write

@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
+from zibaldone.indexer.catalog import Catalog
 from zibaldone.indexer.index import Index
 from zibaldone.indexer.view import Scope
 from zibaldone.vault.layout import open_layout
@@ -141,6 +142,7 @@ CHILD = """
 import os, sys, time
 from pathlib import Path
 from zibaldone.indexer import index as index_module, sync, upkeep
+from zibaldone.indexer.catalog import Catalog
 from zibaldone.indexer.index import Index
 from zibaldone.indexer.view import Scope
 from zibaldone.vault.layout import open_layout
@@ -202,3 +204,24 @@ def wait_for():
             time.sleep(0.01)
 
     return wait
+
+
+@pytest.fixture
+def catalogs(tmp_path):
+    """Opens connections to one catalog."""
+    opened = []
+
+    def open_one():
+        catalog = Catalog(tmp_path / "catalog.db")
+        opened.append(catalog)
+        return catalog
+
+    yield open_one
+    for catalog in opened:
+        catalog.close()
+
+
+@pytest.fixture
+def catalog(catalogs):
+    """A connection to it."""
+    return catalogs()

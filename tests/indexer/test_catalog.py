@@ -31,26 +31,6 @@ ROW = Row(
 )
 
 
-@pytest.fixture
-def catalogs(tmp_path):
-    """Opens connections to one catalog."""
-    opened = []
-
-    def open_one():
-        catalog = Catalog(tmp_path / "catalog.db")
-        opened.append(catalog)
-        return catalog
-
-    yield open_one
-    for catalog in opened:
-        catalog.close()
-
-
-@pytest.fixture
-def catalog(catalogs):
-    return catalogs()
-
-
 def put(catalog, **changes):
     with catalog.writing() as change:
         catalog.put(ROW._replace(**changes), change)

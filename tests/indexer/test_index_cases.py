@@ -34,19 +34,6 @@ GOOSEBERRIES = {"A.md": "gooseberry\n", "B.md": "gooseberry\n"}
 
 
 @pytest.fixture
-def fill(vault_dir):
-    """Write files, text or bytes, into the vault."""
-
-    def write(files):
-        for path, content in files.items():
-            file = vault_dir / path
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_bytes(content.encode() if isinstance(content, str) else content)
-
-    return write
-
-
-@pytest.fixture
 def opened(vault_dir, fill):
     """Fill the vault and open it; closed after the test."""
     with ExitStack() as stack:

@@ -6,32 +6,13 @@ import shutil
 import pytest
 from zibaldone.indexer import view as view_module
 from zibaldone.indexer.best import Best
-from zibaldone.indexer.catalog import Catalog, Names, Row
+from zibaldone.indexer.catalog import Names, Row
 from zibaldone.indexer.segments import DamagedIndex, write_segment
 from zibaldone.indexer.view import Overlay, Scope, Stored, View
 
 NOBODY = str(Names(own_id=False))
 FILE, TEXTS = (1, 2, 3, "token"), ("", "", "", NOBODY, "[]", "[[]]", ())
 ROW = Row("a", *FILE, "a", "A", "user-doc", "", "", False, False, *TEXTS)
-
-
-@pytest.fixture
-def catalogs(tmp_path):
-    opened = []
-
-    def open_one():
-        catalog = Catalog(tmp_path / "catalog.db")
-        opened.append(catalog)
-        return catalog
-
-    yield open_one
-    for catalog in opened:
-        catalog.close()
-
-
-@pytest.fixture
-def catalog(catalogs):
-    return catalogs()
 
 
 @pytest.fixture

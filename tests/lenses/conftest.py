@@ -105,20 +105,6 @@ def running(vault, host="127.0.0.1", token=""):
 
 
 @pytest.fixture
-def fill(vault_dir):
-    """Write files into the vault."""
-
-    def write(files):
-        for path, content in files.items():
-            file = vault_dir / path
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_bytes(content.encode() if isinstance(content, str) else content)
-        return vault_dir
-
-    return write
-
-
-@pytest.fixture
 def explored(fill, vault_dir):
     """Fill the vault and serve it; returns a `Site`."""
     from contextlib import ExitStack

@@ -1,28 +1,12 @@
 """Vaults that the tests of the tools fill and open."""
 
-import base64
 from contextlib import ExitStack
 
 import pytest
 from zibaldone.tools.vault import Caller, Vault
 
 AGENT = Caller(agent="tester", origin="agent")
-
-
-@pytest.fixture
-def fill(vault_dir):
-    """Write files into the vault: text, bytes, or base64 as in `{"base64": …}`."""
-
-    def write(files):
-        for path, content in files.items():
-            if isinstance(content, dict):
-                content = base64.b64decode(content["base64"])
-            file = vault_dir / path
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_bytes(content.encode() if isinstance(content, str) else content)
-        return vault_dir
-
-    return write
+PLANNER = Caller("planner", "i1", "s1", "1.0", "agent")
 
 
 @pytest.fixture
@@ -41,3 +25,17 @@ def opened(fill, vault_dir):
 def on_disk(vault_dir):
     """The text of a file of the vault."""
     return lambda path: (vault_dir / path).read_bytes().decode()
+
+
+@pytest.fixture
+def owner(vault_dir):
+    """The vault as its owner has it open; its journal is whole at the end."""
+    with Vault.open(vault_dir) as vault:
+        yield vault
+        assert vault.store.ledger.journal.verify() == []
+
+
+@pytest.fixture
+def planner(owner):
+    """The same vault in the hands of an agent."""
+    return owner.with_caller(PLANNER)

@@ -15,20 +15,6 @@ from zibaldone.tools.search import search
 from zibaldone.tools.vault import Caller, Vault
 from zibaldone.vault.errors import InvalidArgument, NoteNotFound
 
-PLANNER = Caller("planner", "i1", "s1", "1.0", "agent")
-
-
-@pytest.fixture
-def owner(vault_dir):
-    with Vault.open(vault_dir) as opened:
-        yield opened
-        assert opened.store.ledger.journal.verify() == []
-
-
-@pytest.fixture
-def planner(owner):
-    return owner.with_caller(PLANNER)
-
 
 def remember(vault, text, category, *sources):
     made = remember_about_user(vault, text, category, derived_from=sources)

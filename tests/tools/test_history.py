@@ -10,7 +10,7 @@ from zibaldone.tools.refusals import OwnerOnly
 from zibaldone.tools.remember import remember_about_user
 from zibaldone.tools.revert import revert
 from zibaldone.tools.search import search
-from zibaldone.tools.vault import Caller, Vault
+from zibaldone.tools.vault import Caller
 from zibaldone.vault.errors import (
     InvalidArgument,
     NoteAmbiguous,
@@ -19,20 +19,7 @@ from zibaldone.vault.errors import (
     RevisionUnavailable,
 )
 
-PLANNER = Caller("planner", "i1", "s1", "1.0", "agent")
 WRITER = Caller("writer", "i2", "s2", "2.0", "agent")
-
-
-@pytest.fixture
-def owner(vault_dir):
-    with Vault.open(vault_dir) as opened:
-        yield opened
-        assert opened.store.ledger.journal.verify() == []
-
-
-@pytest.fixture
-def planner(owner):
-    return owner.with_caller(PLANNER)
 
 
 @pytest.fixture

@@ -23,21 +23,9 @@ from zibaldone.vault import files, store
 from zibaldone.vault.eraser import Eraser
 from zibaldone.vault.errors import InvalidArgument, NoteAmbiguous, NoteNotFound, RevisionUnavailable
 
-PLANNER = Caller("planner", "i1", "s1", "1.0", "agent")
+AGENT = Caller("planner", origin="agent")
 WORDS = ("dark", "sepia", "violet")
 """One word of each version that stands nowhere else."""
-
-
-@pytest.fixture
-def owner(vault_dir):
-    with Vault.open(vault_dir) as opened:
-        yield opened
-        assert opened.store.ledger.journal.verify() == []
-
-
-@pytest.fixture
-def planner(owner):
-    return owner.with_caller(PLANNER)
 
 
 @pytest.fixture
@@ -249,7 +237,7 @@ def test_another_process_neither_serves_the_words_nor_brings_them_back(
     owner, planner, vault_dir, everything
 ):
     made = in_three_versions(owner, planner, vault_dir)
-    with Vault.open(vault_dir, caller=PLANNER, watch=True) as other:
+    with Vault.open(vault_dir, caller=planner.caller, watch=True) as other:
         assert search(other, "violet themes").results
         assert recall(other, "violet themes").sources
         purge(owner, made.observation_id)
@@ -336,7 +324,7 @@ def test_a_purge_that_was_killed_at_any_step_is_finished_by_another(
     vault_dir, everything, killed, tmp_path
 ):
     with Vault.open(vault_dir) as owner:
-        made = in_three_versions(owner, owner.with_caller(PLANNER), vault_dir)
+        made = in_three_versions(owner, owner.with_caller(AGENT), vault_dir)
         forget(owner, made.observation_id)
         history.restore(owner, made.observation_id)
         delete_note(owner, made.path)

@@ -23,11 +23,6 @@ def owner(vault_dir):
 
 
 @pytest.fixture
-def planner(owner):
-    return owner.with_caller(Caller("planner", "i1", "s1", "1.0", "agent"))
-
-
-@pytest.fixture
 def writer(owner):
     return owner.with_caller(Caller("writer", "i2", "s2", "2.0", "agent"))
 
