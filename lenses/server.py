@@ -16,32 +16,18 @@ from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Re
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from ..vault.errors import (
-    Conflicting,
-    NotFound,
-    Refused,
-    StorageFailure,
-    UsageFailure,
-    ZibaldoneError,
-)
-from . import browsing, journal, memory, reading, reviewing, settings
+from ..vault.errors import ZibaldoneError
+from . import browsing, editing, journal, memory, reading, reviewing, settings
 from .guard import FILE_POLICY, Door, Guard, cookie_header
 from .live import stream
 from .pages import Pages
+from .problems import status_of
 from .visit import Answer, File, Handler, House, Language, Page, Theme, Visit
 from .words import preferred
 
 LONGEST_FORM = 10 * 1024 * 1024
 FIELDS = 40
 """Bytes and fields of a form at most."""
-
-STATUS: Final[tuple[tuple[type[ZibaldoneError], HTTPStatus], ...]] = (
-    (NotFound, HTTPStatus.NOT_FOUND),
-    (UsageFailure, HTTPStatus.BAD_REQUEST),
-    (Refused, HTTPStatus.FORBIDDEN),
-    (Conflicting, HTTPStatus.CONFLICT),
-    (StorageFailure, HTTPStatus.SERVICE_UNAVAILABLE),
-)
 
 GET: Final[dict[str, Handler]] = {
     "/": browsing.feed_page,
@@ -51,6 +37,7 @@ GET: Final[dict[str, Handler]] = {
     "/tags/{tag:path}": browsing.tag_page,
     "/search": browsing.search_page,
     "/n/{id}": reading.note_page,
+    "/n/{id}/edit": editing.edit_page,
     "/file/{file:path}": browsing.file_page,
     "/m": memory.lens_page,
     "/m/{id}": memory.category_page,
@@ -65,6 +52,7 @@ GET: Final[dict[str, Handler]] = {
 }
 POST: Final[dict[str, Handler]] = {
     "/settings": settings.change,
+    "/n/{id}/edit": editing.save_note,
     "/m/{id}/mute": memory.mute_category,
     "/m/{id}/name": memory.name_fact,
     "/m/{id}/{observation}/edit": memory.edit_fact,
@@ -221,11 +209,7 @@ def _stale(_visit: Visit) -> Page:
 
 def error_page(error: ZibaldoneError) -> Page:
     """Return the page that says what failed and what to do."""
-    status = next(
-        (status for kind, status in STATUS if isinstance(error, kind)),
-        HTTPStatus.INTERNAL_SERVER_ERROR,
-    )
-    return failure_page(status, error)
+    return failure_page(status_of(error), error)
 
 
 def failure_page(status: int, error: ZibaldoneError | None = None) -> Page:

@@ -95,6 +95,29 @@ SPANISH: Final[dict[str, str]] = {
     "sites are shown as links. What you look at is told to no one.": "El explorador funciona solo "
     "en esta máquina y no pide nada a nadie. Las imágenes de otros sitios se muestran como "
     "enlaces. Lo que miras no se cuenta a nadie.",
+    "edit the note that is shown": "editar la nota que se muestra",
+    "save what you are editing": "guardar lo que estás editando",
+    # Editing a note
+    "Edit here": "Editar aquí",
+    "The text of the note": "El texto de la nota",
+    "Save": "Guardar",
+    "Compare with the file": "Comparar con el archivo",
+    "Leave it as it is": "Dejarla como está",
+    "Nothing was changed, so nothing was written.": "No se ha cambiado nada, así que no se ha "
+    "escrito nada.",
+    "While you were typing, the note was changed elsewhere. Nothing was written; both texts are "
+    "here.": "Mientras escribías, la nota cambió en otro sitio. No se ha escrito nada; aquí están "
+    "los dos textos.",
+    "This is what saving would change; nothing is written yet.": "Esto es lo que cambiaría al "
+    "guardar; todavía no se ha escrito nada.",
+    "From the file as it is to your text": "Del archivo tal como está a tu texto",
+    "No words differ.": "No hay ninguna diferencia.",
+    "What the file says now": "Lo que dice ahora el archivo",
+    "Keep what the file says now": "Dejar lo que dice ahora el archivo",
+    "The note is gone": "La nota ya no está",
+    "While you were typing, the note was deleted or renamed. Nothing was written; your text is "
+    "here.": "Mientras escribías, la nota se borró o cambió de nombre. No se ha escrito nada; aquí "
+    "está tu texto.",
     # Days and ages
     "Today": "Hoy",
     "Yesterday": "Ayer",

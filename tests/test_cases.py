@@ -31,7 +31,6 @@ LATER = {
 }
 # Cases of which a part has a test, and what has to wait.
 PARTLY = {
-    "FM-33": "The explorer saves single facts of memory, and no whole note.",
     "LK-01": "No tool renames a note; links in code do not count as links.",
     "LK-16": "No tool removes a tag; a hash in a link is not taken for one.",
     "SC-10": "No tool renames a note; indexing, searching, editing and deleting are tried.",

@@ -165,7 +165,7 @@ def edit_note(
     with vault.store.transaction(row.path):
         before = read_note(vault.layout, row.path)
         refuse_agents(vault, before.kind)
-        _refuse_unusable(before, version_token)
+        refuse_unusable(before, version_token)
         after, *texts = changed_around(vault, before, change)
         data, token = after.data, before.source.token
         changed = data != before.source.data
@@ -441,7 +441,8 @@ def _refuse_secrets(before: Note, after: Source) -> None:
         refuse_secrets("\n".join(line for line in after.text.splitlines() if line not in there))
 
 
-def _refuse_unusable(note: Note, version_token: str | None) -> None:
+def refuse_unusable(note: Note, version_token: str | None) -> None:
+    """Raise `NoteUnusable` for what is no text, and `NoteChanged` unless it is at that version."""
     if note.problem is not None and note.problem.kind in ("binary", "too-large", "unreadable"):
         raise NoteUnusable(note.path, note.problem.detail)
     if version_token and version_token != note.source.token:

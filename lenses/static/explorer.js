@@ -75,12 +75,18 @@ const KEYS = {
   f: () => window.location.assign("/"),
   t: () => window.location.assign("/tree"),
   m: () => byId("lens").querySelector("button").click(),
+  e: () => byId("edit")?.click(),
   "?": () => window.location.assign("/help"),
   j: () => step(1),
   k: () => step(-1),
 };
 
 document.addEventListener("keydown", (event) => {
+  const form = event.target.closest("form");
+  if ((event.ctrlKey || event.metaKey) && event.key === "s" && form?.querySelector("textarea")) {
+    event.preventDefault();
+    form.requestSubmit();
+  }
   if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
   if (editing(event.target)) {
     if (event.key === "Escape") event.target.blur();
@@ -91,6 +97,19 @@ document.addEventListener("keydown", (event) => {
     event.preventDefault();
     act();
   }
+});
+
+// What was typed and not sent is not left without a word.
+const unsaved = () =>
+  [...document.querySelectorAll("main textarea")].some(
+    (field) => field.value !== field.defaultValue || "unsaved" in field.dataset,
+  );
+let sent = false;
+document.addEventListener("submit", (event) => {
+  sent = event.target.querySelector("textarea") !== null;
+});
+window.addEventListener("beforeunload", (event) => {
+  if (!sent && unsaved()) event.preventDefault();
 });
 
 // News: an open page is brought up to date, unless someone is typing in it.
@@ -114,9 +133,16 @@ function say(text, act) {
 }
 
 const typed = () =>
+  unsaved() ||
   [...document.querySelectorAll("main textarea, main input")].some(
     (field) => field.type !== "hidden" && (field.value !== field.defaultValue || field === document.activeElement),
   );
+
+// A page with words of the owner's is not loaded again: they are shown beside the file.
+function showChange() {
+  if (unsaved() && byId("compare")) byId("compare").click();
+  else window.location.reload();
+}
 
 async function bringUpToDate() {
   const focused = document.activeElement?.closest("main") && document.activeElement.getAttribute("href");
@@ -126,7 +152,7 @@ async function bringUpToDate() {
     if (focused) document.querySelector(`main a[href="${CSS.escape(focused)}"]`)?.focus();
     say(news.dataset.updated);
   } catch {
-    say(news.dataset.changed, () => window.location.reload());
+    say(news.dataset.changed, showChange);
   }
 }
 
@@ -134,7 +160,7 @@ function hear(event) {
   seen = event.lastEventId || seen;
   const { notes } = JSON.parse(event.data);
   if (wanted !== "*" && !notes.includes(wanted) && !notes.includes("*")) return;
-  if (typed()) say(news.dataset.changed, () => window.location.reload());
+  if (typed()) say(news.dataset.changed, showChange);
   else bringUpToDate();
 }
 
@@ -153,5 +179,8 @@ window.addEventListener("pagehide", () => {
   stream?.close();
   stream = null;
 });
-window.addEventListener("pageshow", listen);
+window.addEventListener("pageshow", () => {
+  sent = false;
+  listen();
+});
 listen();

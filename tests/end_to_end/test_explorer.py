@@ -10,7 +10,8 @@ from ..lenses.payloads import PAYLOADS
 from .conftest import AGENT, AXE
 
 PAGES = ["/", "/tree", "/tree/projects/bandurria", "/tags", "/tags/casa", "/search?q=bandurria",
-         "/n/t2h5b8kx1wqa", "/help", "/nowhere", "/journal", "/trash", "/m"]  # fmt: skip
+         "/n/t2h5b8kx1wqa", "/n/t2h5b8kx1wqa/edit", "/help", "/nowhere", "/journal", "/trash",
+         "/m"]  # fmt: skip
 PREFERENCES = "y0gvbv4gskh5"
 LENS_PAGES = ["/m", f"/m/{PREFERENCES}", f"/m/{PREFERENCES}/ag88aw", "/journal?agent=planner",
               f"/journal/{PREFERENCES}", f"/purge?note={PREFERENCES}&observation=ag88aw",
@@ -286,6 +287,44 @@ def test_an_open_page_follows_its_note(sample_vault, explore, window):
     visit.go("/")
     (sample_vault / "inbox/Fresh.md").write_text("Fresh from the editor.\n")
     visit.page.wait_for_selector("main >> text=Fresh from the editor.")
+
+
+@pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "none"])
+def test_an_owner_edits_a_note_that_an_editor_changes_meanwhile(
+    sample_vault, explore, window, scripts
+):
+    visit = window(explore(sample_vault), java_script_enabled=scripts)
+    page, file = visit.page, sample_vault / "projects/bandurria/Bandurria 1931.md"
+    visit.go("/n/t2h5b8kx1wqa")
+    page.click("#edit")
+    page.fill("#text", page.input_value("#text") + "Mine, half a senten")
+    file.write_text(file.read_text() + "Theirs.\n")
+    if scripts:
+        page.click("#news >> text=Show it")
+    else:
+        page.click("text=Save")
+    page.wait_for_selector("text=both texts are here")
+    assert "Theirs." in page.input_value("#now") and "Theirs." not in page.input_value("#text")
+    page.fill("#text", page.input_value("#now") + "Mine, a whole sentence.\n")
+    if scripts:
+        page.keyboard.press("Control+s")
+    else:
+        page.click("text=Save")
+    page.wait_for_selector("text=It is written.")
+    assert file.read_text().endswith("Theirs.\nMine, a whole sentence.\n")
+
+
+def test_words_that_were_not_sent_are_not_left_without_a_word(sample, window):
+    visit = window(sample)
+    page, asked = visit.page, []
+    page.remove_listener("dialog", visit._dialog)
+    page.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.dismiss()))
+    visit.go("/n/t2h5b8kx1wqa/edit")
+    page.fill("#text", "Half a senten")
+    page.click(".brand", no_wait_after=True)
+    page.wait_for_timeout(200)
+    assert asked == ["beforeunload"]
+    assert page.input_value("#text") == "Half a senten"
 
 
 def test_what_is_being_typed_stays_when_an_agent_writes(sample_vault, explore, window):

@@ -65,23 +65,35 @@ def test_lk_06_an_alias_with_code_in_it_is_a_link(explored):
     assert "[[" not in page.partition("</p>")[0]
 
 
-def test_fm_33_a_save_without_a_change_changes_nothing_and_one_of_a_word_only_that(explored):
-    before = (
-        "---\ntitle: Editor\nid: mmmmmmmmmmm1\ntags:\n  - one\npinned: true\n---\n\n# Body\n\n"
-        "* Likes   *green* tea. [origin:: owner] ^fffff1\n\nText.\n"
-    )
-    site = explored({"agent-memory/editor.md": before})
+FRONT = "title: Editor\nid: {id}\ntags:\n  - one\npinned: true\n---\n\n# Body\n\n"
+
+
+@pytest.mark.parametrize(
+    ("path", "before", "page"),
+    [
+        ("Editor.md", "---\n" + FRONT.format(id="nnnnnnnnnnn1") + "Some   *green* text.\n",
+         "/n/nnnnnnnnnnn1/edit"),
+        ("agent-memory/editor.md", "---\n" + FRONT.format(id="mmmmmmmmmmm1")
+         + "* Likes   *green* tea. [origin:: owner] ^fffff1\n\nText.\n", FACT),
+    ],
+    ids=["note", "fact"],
+)  # fmt: skip
+def test_fm_33_a_save_without_a_change_changes_nothing_and_one_of_a_word_only_that(
+    explored, path, before, page
+):
+    site = explored({path: before})
     site.open_lens()
-    file = site.vault.layout.root / "agent-memory" / "editor.md"
+    file = site.vault.layout.root / path
 
     def save(change):
-        page = site.get(FACT).text
+        shown = site.get(page).text
         read = {
-            name: unescape(re.search(rf'name="{name}" value="([^"]*)"', page)[1])
-            for name in ("version", "read")
+            name: unescape(value)
+            for name, value in re.findall(r'name="(version|read)" value="([^"]*)"', shown)
         }
-        text = unescape(re.search(r"<textarea[^>]*>\n?(.*?)</textarea>", page, re.DOTALL)[1])
-        assert site.post(f"{FACT}/edit", text=change(text), **read).status == 303
+        text = unescape(re.search(r"<textarea[^>]*>\n?(.*?)</textarea>", shown, re.DOTALL)[1])
+        action = f"{page.removesuffix('/edit')}/edit"
+        assert site.post(action, text=change(text), **read).status == 303
 
     save(str)
     assert file.read_text("utf-8") == before
