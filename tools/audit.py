@@ -7,14 +7,17 @@ and observation how often it was given. All of it is for the owner alone.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, time, timedelta
+from itertools import pairwise
 
 from ..indexer.passages import today
 from ..indexer.view import Scope
-from ..vault.audit import Retrieval, Retriever, count_before, drop_before, read_audit
+from ..vault.audit import Retrieval, Retriever, count_before, drop_before
+from ..vault.revision import as_time
 from .history import time_of
 from .subjects import owner_only
 from .vault import Vault
@@ -28,7 +31,7 @@ MISSED = ("", "note_not_found", "section_not_found")
 class Wanted:
     """Which retrievals are wanted; what is None does not matter.
 
-    `since` is a time, ISO 8601. `query` is a part of the question, in any case.
+    `since` and `until` are times, ISO 8601. `query` is a part of the question, in any case.
     """
 
     agent: str | None = None
@@ -37,6 +40,7 @@ class Wanted:
     since: str | None = None
     tool: Retriever | None = None
     query: str | None = None
+    until: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,13 +77,26 @@ class Use:
     last: str
 
 
-def audit(vault: Vault, wanted: Wanted | None = None, limit: int = 50) -> AuditAnswer:
-    """Return what agents have asked, the newest first.
+@dataclass(frozen=True, slots=True)
+class Day:
+    """What was asked on one day, by the clock of this machine; `missed` found nothing."""
 
-    Raises `OwnerOnly`, `InvalidArgument` for a `since` that is no time, and `StorageFailed`.
+    day: date
+    asked: int
+    missed: int
+    tokens: int
+
+
+def audit(
+    vault: Vault, wanted: Wanted | None = None, limit: int = 50, skip: int = 0
+) -> AuditAnswer:
+    """Return what agents have asked, the newest first, but for the `skip` newest.
+
+    Raises `OwnerOnly`, `InvalidArgument` for what should be a time and is none, and
+    `StorageFailed`.
     """
     found, damaged = _retrievals(vault, wanted)
-    newest = tuple(found[::-1][:limit])
+    newest = tuple(found[::-1][skip : skip + limit])
     paths = _paths(vault, newest)
     return AuditAnswer(newest, paths, len(found), damaged, vault.store.probe())
 
@@ -92,8 +109,7 @@ def blind_spots(
     Raises as `audit` does.
     """
     found, _ = _retrievals(vault, wanted)
-    missed = (one for one in _questions(found) if not one[-1].found and one[-1].error in MISSED)
-    return _most(missed, limit)
+    return _most((one for one in _questions(found) if is_missed(one[-1])), limit)
 
 
 def most_asked(vault: Vault, wanted: Wanted | None = None, limit: int = 50) -> tuple[Question, ...]:
@@ -112,6 +128,38 @@ def uses(vault: Vault, wanted: Wanted | None = None) -> Mapping[tuple[str, str],
         for part in dict.fromkeys((each.note, each.observation) for each in one.given):
             given[part].append(one.time)
     return {part: Use(len(times), times[-1]) for part, times in given.items()}
+
+
+def daily(vault: Vault, wanted: Wanted | None = None, days: int = 30) -> tuple[Day, ...]:
+    """Return what was asked on each of the last days, the first first. Raises as `audit` does."""
+    found, _ = _retrievals(vault, wanted)
+    last = datetime.now(UTC).astimezone().date()
+    shown = [last - timedelta(days=back) for back in range(days - 1, -1, -1)]
+    ends = [*shown, last + timedelta(days=1)]
+    cuts = [bisect_left(found, _midnight(day), key=lambda one: one.time) for day in ends]
+    parts = (found[start:end] for start, end in pairwise(cuts))
+    return tuple(_day(day, part) for day, part in zip(shown, parts, strict=True))
+
+
+def _midnight(day: date) -> str:
+    """When a day of this machine begins, as the audit tells times."""
+    return as_time(datetime.combine(day, time.min).astimezone())
+
+
+def _day(day: date, found: list[Retrieval]) -> Day:
+    missed = sum(map(is_missed, found))
+    return Day(day, len(found), missed, sum(one.tokens for one in found))
+
+
+def askers(vault: Vault) -> tuple[str, ...]:
+    """Return the names of the agents that have asked, in order. Raises as `audit` does."""
+    found, _ = _retrievals(vault, None)
+    return tuple(sorted({one.caller.agent for one in found} - {""}))
+
+
+def is_missed(one: Retrieval) -> bool:
+    """Whether something was looked for and is not there."""
+    return not one.found and one.error in MISSED
 
 
 def outdated(vault: Vault) -> int:
@@ -141,21 +189,24 @@ def _first_day(vault: Vault) -> str:
 def _retrievals(vault: Vault, wanted: Wanted | None) -> tuple[list[Retrieval], int]:
     """The retrievals that are wanted, by time, and how many lines are damaged."""
     owner_only(vault, WHAT)
+    kept = vault.audit_log.read()
     wanted = wanted or Wanted()
-    since = time_of("since", wanted.since) if wanted.since else ""
-    kept = read_audit(vault.layout.state_dir)
-    return [one for one in kept.retrievals if _fits(one, wanted, since)], kept.damaged
-
-
-def _fits(one: Retrieval, wanted: Wanted, since: str) -> bool:
-    exact = (
-        (wanted.agent, one.caller.agent),
-        (wanted.instance, one.caller.instance),
-        (wanted.session, one.caller.session),
-        (wanted.tool, one.tool),
+    since, until = (
+        time_of(name, given) if given else ""
+        for name, given in (("since", wanted.since), ("until", wanted.until))
     )
-    asked = _folded(wanted.query or "") in _folded(one.query)
-    return asked and one.time >= since and all(want in (None, has) for want, has in exact)
+    words = _folded(wanted.query or "")
+    names = ("agent", "instance", "session")
+    who = [(name, given) for name in names if (given := getattr(wanted, name)) is not None]
+    found = [
+        one
+        for one in kept.retrievals
+        if since <= one.time <= (until or "~")
+        and wanted.tool in (None, one.tool)
+        and (not who or all(getattr(one.caller, name) == given for name, given in who))
+        and (not words or words in _folded(one.query))
+    ]
+    return found, kept.damaged
 
 
 def _folded(query: str) -> str:

@@ -8,6 +8,7 @@ from types import TracebackType
 
 from ..indexer.index import Index
 from ..indexer.keeper import Keeper
+from ..vault.audit import AuditLog
 from ..vault.history import History
 from ..vault.layout import Layout, find_vault, open_layout
 from ..vault.ledger import Act
@@ -37,11 +38,13 @@ class Vault:
         caller: Caller,
         *,
         shown: Shown | None = None,
+        audit_log: AuditLog | None = None,
         key: str = "",
     ) -> None:
         self.layout, self.store, self.index = layout, store, index
         self.caller = as_trusted(caller, layout.settings)
         self.shown = shown or Shown()
+        self.audit_log = audit_log or AuditLog(layout.state_dir)
         self.key = key
         self._keeper: Keeper | None = None
 
@@ -69,11 +72,22 @@ class Vault:
 
     def with_caller(self, caller: Caller) -> Vault:
         """The same vault, asked by someone else. Only the first one is to be closed."""
-        return Vault(self.layout, self.store, self.index, caller, shown=self.shown)
+        return self._asked_by(caller)
 
     def with_key(self, key: str) -> Vault:
         """The same vault and caller, whose writes go into the journal under a key."""
-        return Vault(self.layout, self.store, self.index, self.caller, shown=self.shown, key=key)
+        return self._asked_by(self.caller, key)
+
+    def _asked_by(self, caller: Caller, key: str = "") -> Vault:
+        return Vault(
+            self.layout,
+            self.store,
+            self.index,
+            caller,
+            shown=self.shown,
+            audit_log=self.audit_log,
+            key=key,
+        )
 
     def history(self) -> History:
         """What the journals of all devices tell now. Raises `JournalUnreadable`."""

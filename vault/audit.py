@@ -8,12 +8,17 @@ not worth the time of a disk: what the last seconds before a power failure held 
 from __future__ import annotations
 
 import datetime
+import io
 import json
 import os
-from collections.abc import Mapping
+import re
+import threading
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from hashlib import sha256
 from pathlib import Path
-from typing import Any, Literal, get_args
+from sys import intern
+from typing import Any, Final, Literal, get_args
 
 from .errors import StorageFailed, reason_of
 from .files import (
@@ -35,6 +40,8 @@ REVISION_LENGTH = 16
 
 Retriever = Literal["search", "recall", "get_note", "start_session"]
 Filters = Mapping[str, str | int]
+_TIME: Final = re.compile(r"[12]\d{3}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", re.ASCII)
+_RETRIEVERS: Final = frozenset(get_args(Retriever))
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,16 +121,87 @@ def record(state_dir: Path, device: str, retrieval: Retrieval) -> None:
         raise _failed(state_dir, error) from error
 
 
+@dataclass(frozen=True, slots=True)
+class _File:
+    """One file as it was read: its state on disk, and its whole lines with their hash."""
+
+    state: tuple[int, int, int] = (0, 0, 0)
+    length: int = 0
+    digest: str = sha256().hexdigest()
+    retrievals: tuple[Retrieval, ...] = ()
+    damaged: int = 0
+    torn: int = 0
+
+
+class AuditLog:
+    """What all devices have kept, read once and then as it grows. Threads may share it.
+
+    A file that was rewritten, as by a purge, is read again.
+    """
+
+    def __init__(self, state_dir: Path) -> None:
+        self._state_dir = state_dir
+        self._lock = threading.Lock()
+        self._read: dict[tuple[str, str], _File] = {}
+        self._audit = Audit((), 0)
+
+    def read(self) -> Audit:
+        """Return all that is kept now: the same object for as long as nothing has changed.
+
+        Raises StorageFailed when it cannot be read.
+        """
+        with self._lock:
+            now = {each: self._file(*each) for each in _files(self._state_dir)}
+            if [*map(id, now.values())] != [*map(id, self._read.values())]:
+                found = (one for file in now.values() for one in file.retrievals)
+                damaged = sum(file.damaged + file.torn for file in now.values())
+                self._audit = Audit(tuple(sorted(found, key=lambda one: one.time)), damaged)
+            self._read = now
+            return self._audit
+
+    def _file(self, device: str, name: str) -> _File:
+        known = self._read.get((device, name), _File())
+        state = _state(self._state_dir / FOLDER / device / name)
+        if state == known.state:
+            return known
+        data = _data(self._state_dir, device, name)
+        if sha256(data[: known.length]).hexdigest() != known.digest:
+            known = _File()
+        end = data.rfind(b"\n") + 1
+        found, damaged = _parsed(_split(data[known.length : end]))
+        return _File(
+            state=state,
+            length=end,
+            digest=sha256(data[:end]).hexdigest(),
+            retrievals=known.retrievals + found,
+            damaged=known.damaged + damaged,
+            torn=int(end < len(data)),
+        )
+
+
 def read_audit(state_dir: Path) -> Audit:
     """Read what all devices have kept. Raises StorageFailed when it cannot be read."""
+    return AuditLog(state_dir).read()
+
+
+def _parsed(lines: Iterable[bytes]) -> tuple[tuple[Retrieval, ...], int]:
+    """The retrievals that lines hold, and how many lines are none."""
     found, damaged = [], 0
-    for device, name in _files(state_dir):
-        for line in _lines(state_dir, device, name):
-            try:
-                found.append(parse(line))
-            except ValueError:
-                damaged += 1
-    return Audit(tuple(sorted(found, key=lambda one: one.time)), damaged)
+    for line in lines:
+        try:
+            found.append(parse(line))
+        except ValueError:
+            damaged += 1
+    return tuple(found), damaged
+
+
+def _state(file: Path) -> tuple[int, int, int]:
+    """What tells a file from what it was; zeros when it is gone, or cannot be looked at."""
+    try:
+        found = file.stat()
+    except OSError:
+        return 0, 0, 0
+    return found.st_ino, found.st_size, found.st_mtime_ns
 
 
 def count_before(state_dir: Path, day: str) -> int:
@@ -173,16 +251,24 @@ def _files(state_dir: Path) -> list[tuple[str, str]]:
 
 
 def _lines(state_dir: Path, device: str, name: str) -> list[bytes]:
+    return _split(_data(state_dir, device, name))
+
+
+def _split(data: bytes) -> list[bytes]:
+    # Who saw a line half written has begun his own on a new one.
+    return [line for line in io.BytesIO(data) if line != b"\n"]
+
+
+def _data(state_dir: Path, device: str, name: str) -> bytes:
     try:
         with (
             opened_folder(state_dir, (FOLDER, device)) as folder,
             opened_file(folder, name) as descriptor,
             os.fdopen(os.dup(descriptor), "rb") as file,
         ):
-            # Who saw a line half written has begun his own on a new one.
-            return [line for line in file if line != b"\n"]
+            return file.read()
     except FileNotFoundError:
-        return []
+        return b""
     except OSError as error:
         raise _failed(state_dir, error) from error
 
@@ -237,11 +323,11 @@ def parse(line: bytes) -> Retrieval:
     if torn(line):
         raise ValueError("a torn line")
     try:
-        raw = json.loads(line)
-        if raw["v"] != VERSION or raw["tool"] not in get_args(Retriever):
+        raw = _loaded(line)
+        if raw["v"] != VERSION or raw["tool"] not in _RETRIEVERS:
             raise ValueError(f"it is no retrieval of version {VERSION}")
         return Retrieval(
-            time=_text(raw["time"]),
+            time=_time(raw["time"]),
             tool=raw["tool"],
             caller=actor_from_raw(raw["caller"]),
             query=_text(raw["query"]),
@@ -260,13 +346,29 @@ def parse(line: bytes) -> Retrieval:
         raise ValueError("it is no retrieval") from error
 
 
+def _loaded(line: bytes) -> Any:
+    """What a line says; halves of characters, which other programs may write, are none."""
+    raw = json.loads(line)
+    if b"\\ud" in line.lower():
+        raw = json.loads(readable(json.dumps(raw, ensure_ascii=False)))
+    return raw
+
+
+def _time(value: object) -> str:
+    text = _text(value)
+    if not _TIME.fullmatch(text):
+        raise ValueError("it is no time of the audit")
+    datetime.datetime.fromisoformat(text)
+    return text
+
+
 def _part(raw: dict[str, Any]) -> Given:
     version = raw.get("version")
     return Given(
-        _text(raw["note"]),
-        _text(raw["revision"]),
+        intern(_text(raw["note"])),
+        intern(_text(raw["revision"])),
         _number(raw["tokens"]),
-        _text(raw.get("observation", "")),
+        intern(_text(raw.get("observation", ""))),
         None if version is None else _number(version),
     )
 

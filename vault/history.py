@@ -24,6 +24,7 @@ from .revision import Actor, Op, Record
 HISTORY_FILE = "history.db"
 
 _ORDER = "time, device, seq"
+_LATEST = "time DESC, device DESC, seq DESC"
 _POSITION = "device, name, offset, length, hash"
 _MADE = f"time, agent, instance, session, client, origin, {_POSITION}"
 _NOTE = f"SELECT note, path, after, op, {_MADE} FROM told"
@@ -199,8 +200,9 @@ class History:
         given = [f"{name} = ?" for name in wanted]
         condition = " AND ".join(["time >= ?", "time <= ?", *given])
         values = (since, until or "~", *wanted.values())
-        order = ", ".join(f"{name} DESC" for name in _ORDER.split(", "))
-        query = f"SELECT {_POSITION} FROM told WHERE {condition} ORDER BY {order} LIMIT ? OFFSET ?"
+        query = (
+            f"SELECT {_POSITION} FROM told WHERE {condition} ORDER BY {_LATEST} LIMIT ? OFFSET ?"
+        )
 
         def positions() -> list[Position]:
             rows = self._rows(query, *values, str(limit), str(skip))
@@ -239,6 +241,15 @@ class History:
         """Return a record by its hash. Raises JournalUnreadable."""
         found = self._reading(lambda: self._positions("hash = ?", hash_))
         return found[0] if found else None
+
+    def made(self, note: str, token: str) -> str:
+        """Return the hash of the last record that made a state of a note, "" when none did.
+
+        The state is named by the beginning of its version token.
+        """
+        query = "SELECT hash FROM told WHERE note = ? AND instr(after, ?) = 1 ORDER BY"
+        rows = self._rows(f"{query} {_LATEST} LIMIT 1", note, token) if token else []
+        return str(rows[0][0]) if rows else ""
 
     def _reading(self, ask: Callable[[], Sequence[Position]]) -> list[Record]:
         """Read records where they stand, and look once more when they have been moved."""

@@ -1,10 +1,21 @@
 """The owner looks through what agents asked; agents see none of it; a purge strikes it."""
 
 import json
+from datetime import datetime, timedelta
 
 import pytest
 from zibaldone.tools import audit as auditing
-from zibaldone.tools.audit import Use, Wanted, audit, blind_spots, most_asked, outdated, uses
+from zibaldone.tools.audit import (
+    Use,
+    Wanted,
+    askers,
+    audit,
+    blind_spots,
+    daily,
+    most_asked,
+    outdated,
+    uses,
+)
 from zibaldone.tools.cli import run
 from zibaldone.tools.definition import TOOLS
 from zibaldone.tools.lifecycle import update_memory
@@ -18,7 +29,7 @@ from zibaldone.tools.search import search
 from zibaldone.tools.vault import OWNER, Caller, Vault
 from zibaldone.vault.audit import Retrieval, read_audit, record
 from zibaldone.vault.errors import InvalidArgument, NoteNotFound
-from zibaldone.vault.revision import Actor
+from zibaldone.vault.revision import Actor, as_time
 
 PLANNER = Caller("planner", "i1", "s1", "2.0", "agent")
 WRITER = Caller("writer", "i2", "s2", "1.0", "untrusted")
@@ -76,9 +87,37 @@ def test_filters_narrow(asked, wanted, found):
     assert queries(audit(asked, wanted)) == found
 
 
-def test_a_since_that_is_no_time_is_refused(owner):
-    with pytest.raises(InvalidArgument, match="yesterday"):
-        audit(owner, Wanted(since="yesterday"))
+@pytest.mark.parametrize("name", ["since", "until"])
+def test_what_should_be_a_time_and_is_none_is_refused(owner, name):
+    with pytest.raises(InvalidArgument, match=f"{name}.*yesterday"):
+        audit(owner, Wanted(**{name: "yesterday"}))
+
+
+def test_pages_and_an_end_narrow(asked):
+    assert queries(audit(asked, limit=2, skip=1)) == ["Zeppelin", "oak"]
+    assert audit(asked, Wanted(until="2020-01-01")).total == 0
+    moment = audit(asked, limit=1).retrievals[0].time
+    assert "Airship" in queries(audit(asked, Wanted(since=moment, until=moment)))
+
+
+def test_days_are_those_of_this_machine_and_count_what_found_nothing(asked):
+    days = daily(asked, days=3)
+    today = datetime.now().astimezone().date()
+    assert [one.day for one in days] == [today - timedelta(days=back) for back in (2, 1, 0)]
+    assert [(one.asked, one.missed) for one in days] == [(0, 0), (0, 0), (6, 4)]
+    assert days[-1].tokens == sum(one.tokens for one in audit(asked).retrievals) > 0
+    assert daily(asked, Wanted(query="oak"), days=1)[0].asked == 1
+    now = datetime.now().astimezone()
+    midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
+    for moment in (midnight, midnight - timedelta(milliseconds=1)):
+        told = Retrieval(as_time(moment), "search", Actor("late"), "at midnight")
+        record(asked.layout.state_dir, "d", told)
+    late = daily(asked, Wanted(agent="late"), days=2)
+    assert [(one.asked, one.missed) for one in late] == [(1, 1), (1, 1)]
+
+
+def test_who_has_asked(asked):
+    assert askers(asked) == ("planner", "writer")
 
 
 def test_blind_spots_are_what_is_asked_most_and_was_not_found_when_asked_last(asked, fill):

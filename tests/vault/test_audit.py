@@ -4,11 +4,12 @@ import json
 import multiprocessing
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from zibaldone.vault.audit import (
     FOLDER,
     Audit,
+    AuditLog,
     Given,
     LeftOut,
     Retrieval,
@@ -191,3 +192,58 @@ def test_processes_write_at_once_and_no_line_is_lost(tmp_path):
         each.join(60)
     kept = read_audit(tmp_path)
     assert (len(kept.retrievals), kept.damaged) == (600, 0)
+
+
+# Reading on
+
+
+def test_a_log_reads_on_where_it_was_and_again_what_was_rewritten(tmp_path):
+    log = AuditLog(tmp_path)
+    assert log.read() == Audit((), 0)
+    record(tmp_path, "a", ASKED)
+    first = log.read()
+    assert first == Audit((ASKED,), 0) and log.read() is first
+    late = at("2027-02-01T00:00:00.000Z")
+    record(tmp_path, "b", late)
+    record(tmp_path, "a", at("2027-01-31T10:00:00.000Z"))
+    assert log.read() == read_audit(tmp_path)
+    assert log.read().retrievals[0] is first.retrievals[0]
+    file = tmp_path / FOLDER / "a" / "2027-01.jsonl"
+    rewritten = file.read_bytes().replace(b"puerto", b"puente")
+    file.write_bytes(rewritten + b'{"torn')
+    assert "puente" in log.read().retrievals[0].query
+    assert log.read() == read_audit(tmp_path) and log.read().damaged == 1
+    assert drop_before(tmp_path, "b", "2027-03-01") == 3
+    assert log.read() == Audit((), 1)
+
+
+STEPS = st.tuples(st.sampled_from("ab"), st.sampled_from(["new", "bad", "cut", "gone"]))
+
+
+@settings(max_examples=25)
+@given(st.lists(STEPS, max_size=12))
+def test_a_log_always_says_what_the_files_say(tmp_path_factory, steps):
+    folder = tmp_path_factory.mktemp("log")
+    log = AuditLog(folder)
+    for number, (device, step) in enumerate(steps):
+        file = folder / FOLDER / device / "2027-01.jsonl"
+        if step == "new":
+            record(folder, device, at(f"2027-01-31T00:00:{number % 60:02}.000Z"))
+        elif file.exists() and step == "gone":
+            file.unlink()
+        elif file.exists():
+            with file.open("ab") as opened:
+                opened.write(b"no line\n" if step == "bad" else b'{"half')
+        assert log.read() == read_audit(folder)
+
+
+@pytest.mark.parametrize("time", ["x", "", "2027-01-31", "0001-01-01T00:00:00.000Z",
+                                  "2027-13-31T09:00:00.000Z"])  # fmt: skip
+def test_a_line_without_a_time_is_none(time):
+    with pytest.raises(ValueError):
+        parse(json.dumps(to_raw(at(time))).encode() + b"\n")
+
+
+def test_half_a_character_is_shown_as_none():
+    line = json.dumps(to_raw(at(ASKED.time)) | {"query": "x\ud800 \U0001f600"}).encode()
+    assert parse(line + b"\n").query == "x\ufffd \U0001f600"

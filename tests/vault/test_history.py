@@ -135,6 +135,15 @@ def test_the_latest_records_of_all_notes(teller, history):
     assert history.agents() == sorted({"other-agent", teller.actor.agent})
 
 
+def test_the_record_that_made_a_state(teller, history):
+    first, second = teller.tell(b"a\n"), teller.tell(b"b\n")
+    history.catch_up()
+    assert history.made(NOTE, token_of(b"a\n")[:16]) == first.hash
+    assert history.made(NOTE, second.after) == second.hash
+    for note, token in ((NOTE, token_of(b"c\n")), (NOTE, ""), ("other", second.after)):
+        assert history.made(note, token) == ""
+
+
 def test_who_wrote_an_observation_first(teller, history):
     first, other = Actor("first"), Actor("other")
     teller.tell(b"a\n", op="append", actor=first, observation="aaaaaa", version=1)
