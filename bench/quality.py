@@ -7,6 +7,7 @@ import shutil
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -75,13 +76,23 @@ def _evidence(vault: Vault, case: dict[str, Any], depth: int) -> int:
     return len({source.path for source in answer.sources} & set(case["expect"]))
 
 
-def duplicates(repository: Path) -> dict[str, dict[str, int]]:
-    """Compare labelled pairs; per label, how many were taken for each kind. All stems count 1."""
+def duplicates(repository: Path, *, held_out: bool = False) -> dict[str, dict[str, int]]:
+    """Compare labelled pairs; per label, how many were taken for each kind. All stems count 1.
+
+    `held_out` takes the half alone that nothing was tuned on.
+    """
     lines = (repository / "tests/data/pairs.jsonl").read_text(encoding="utf-8").splitlines()
     taken: dict[str, Counter[str]] = {label: Counter() for label in KINDS}
     for pair in map(json.loads, lines):
+        if held_out and not is_held_out(pair["a"]):
+            continue
         taken[pair["label"]][compare(pair["a"], pair["b"], lambda _: 1.0).kind] += 1
     return {label: {kind: taken[label][kind] for kind in KINDS} for label in KINDS}
+
+
+def is_held_out(text: str) -> bool:
+    """Whether a pair with this first text is of the half that nothing was tuned on."""
+    return sha256(text.encode()).digest()[0] % 2 == 1
 
 
 def verdicts_table(taken: Mapping[str, Mapping[str, int]]) -> str:

@@ -60,6 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         use_cache(Path(work) / "cache")
         found["recall on sample-vault"] = quality.evidence(REPOSITORY, Path(work))
     found["duplicates"] = quality.duplicates(REPOSITORY)
+    found["duplicates held out"] = quality.duplicates(REPOSITORY, held_out=True)
     failures += [f"not measured: {what}" for what in missing(rows)]
     found |= {"rows": data(rows), "failures": failures, "yardsticks": _plain(sticks)}
     found["seconds"] = round(time.perf_counter() - started, 1)
@@ -144,7 +145,8 @@ def _report(
         print(f"Known items, {count:,} notes\n{known}\n")
     print(f"Recall on sample-vault: {json.dumps(found['recall on sample-vault'])}\n")
     print(f"Duplicates\n{quality.pairs_table(found['duplicates'])}\n")
-    print(f"The write gate\n{quality.verdicts_table(found['duplicates'])}\n")
+    for what, pairs in (("all pairs", "duplicates"), ("held-out half", "duplicates held out")):
+        print(f"The write gate, {what}\n{quality.verdicts_table(found[pairs])}\n")
     for failure in found["failures"]:
         print(f"WRONG: {failure}")
     for row in missed(rows):

@@ -6,7 +6,7 @@ unreviewed, out of date) is neither compared nor named.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from ..indexer.catalog import Row
@@ -20,6 +20,7 @@ from .answers import Similar
 from .echo import Heard, heard, told_again, told_within
 from .enforcement import Guard
 from .form import Candidate
+from .lexicon import other_words
 from .places import memory_folder
 from .search import origin_of, shown
 from .similarity import compare
@@ -27,8 +28,9 @@ from .vault import Vault
 from .versions import FIRST_VERSION, with_versions
 
 SIMILAR_SHOWN = 5
-COMPARED = 10
-"""Memories that are compared with a new one; for equal ones, `LOOKED_AT` are looked through."""
+COMPARED, MORE_COMPARED = 10, 5
+"""Memories that are compared with a new one: those that share its words, and those that say it in
+others. For equal ones, `LOOKED_AT` are looked through."""
 
 LOOKED_AT = 40
 RELATED = 0.25
@@ -169,12 +171,23 @@ def _refuse_new_project(vault: Vault, project: str | None) -> None:
 
 
 def _near(vault: Vault, scope: Scope, rows: Sequence[Row], candidate: Candidate) -> list[Hit]:
-    """The observations of a memory that share words with a candidate, the closest first."""
+    """The observations of a memory that share words with a candidate, the closest first.
+
+    Behind the first `COMPARED` stand those that say some of it in other words.
+    """
+    paths = {row.path for row in rows}
     found = vault.index.find(candidate.text, scope, LOOKED_AT)
     hits: Iterable[Hit] = found.hits
     if found.hint is not None:  # There is no word in it to look for, so that all have to be seen.
         hits = (hit for row in rows for hit in vault.index.parts(row))
-    paths = {row.path for row in rows}
+    own = _observations(hits, paths)
+    others = other_words(candidate.text)
+    more = vault.index.find(others, scope, MORE_COMPARED).hits if others else ()
+    first = {_name(hit): hit for hit in (*own[:COMPARED], *_observations(more, paths))}
+    return [*first.values(), *(hit for hit in own[COMPARED:] if _name(hit) not in first)]
+
+
+def _observations(hits: Iterable[Hit], paths: Collection[str]) -> list[Hit]:
     return [
         hit for hit in hits if hit.passage and hit.passage.is_observation and hit.row.path in paths
     ]
@@ -198,7 +211,7 @@ def _name(hit: Hit) -> str:
 
 def _similar(vault: Vault, candidate: Candidate, hits: Sequence[Hit]) -> tuple[Similar, ...]:
     found = []
-    for hit in hits[:COMPARED]:
+    for hit in hits[: COMPARED + MORE_COMPARED]:
         verdict = compare(candidate.text, shown(hit), vault.index.idf)
         if verdict.kind == "unrelated" or (verdict.kind == "related" and verdict.score < RELATED):
             continue

@@ -7,8 +7,8 @@ Likeness is the idf-weighted Jaccard index and containment of the stems; a logis
 both, less the signs, is the score. It is a hint for whoever decides: nothing may be dropped because
 of it.
 
-What has no word in common is out of its reach: of the labelled pairs that are synonyms throughout,
-or in two languages, it finds one in twenty.
+A small lexicon tells which words mean the same or the opposite, in six languages. What has no
+word in common is in reach through it alone, be it synonyms throughout or another language.
 """
 
 from __future__ import annotations
@@ -16,21 +16,22 @@ from __future__ import annotations
 import functools
 import re
 import unicodedata
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from math import exp
 from typing import Literal
 
-from ..indexer.analysis import NEGATIONS, stem, stems
+from ..indexer.analysis import NEGATIONS, stems
 from ..vault.memory import normal_form
+from .lexicon import CHANGES, DATES, FRAME, LESS, MEANINGS, NEGATIVE, NUMERALS, in_one_word
 
 Kind = Literal["same", "reworded", "contradicting", "related", "unrelated"]
 Idf = Callable[[str], float]
 
 # A logistic fit of 80 labelled pairs, from measurements that came before this code.
 _JACCARD, _CONTAINMENT, _BIAS = 3.9, 4.9, -3.7
-_NUMBER, _NEGATION, _SLOT = 2.7, 6.7, 3.5
+_NUMBER, _NEGATION, _OPPOSITE, _SLOT = 2.7, 6.7, 6.7, 3.5
 
 _SAME_FACT = 0.55
 _SAME_SUBJECT, _NEAR_SUBJECT = 0.4, 0.2
@@ -40,10 +41,6 @@ _LONGEST_ALIGNED = 200
 _LEAST_IDF = 0.05
 
 
-def _stems_of(words: str) -> frozenset[str]:
-    return frozenset(map(stem, words.split()))
-
-
 _HAN = "\u3040-\u30ff\u3400-\u9fff"
 _WORD = re.compile(rf"[{_HAN}]|[^\W_{_HAN}]+(?:['’.:][^\W_{_HAN}]+)*")
 _NUMBER_RUN = re.compile(r"\d+(?:[.,:/-]\d+)*")
@@ -51,55 +48,7 @@ _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 # "no" is Portuguese for "in the" wherever one of these is near.
 _PORTUGUESE = frozenset(("nao", "uma", "ao", "em", "voce", "sua", "seu", "do", "da"))
 _ENGLISH = frozenset(("the", "is", "to", "of", "and", "a"))
-# What numbers are called in six languages, but for names that mean another thing in one of them.
-_NUMERALS = {
-    word: str(number)
-    for number, words in {
-        2: "two deux zwei dois duas",
-        3: "three tres trois drei",
-        4: "four cuatro quatre vier quatro",
-        5: "five cinco cinq funf",
-        6: "six seis sechs",
-        7: "seven siete sept sieben sete",
-        8: "eight ocho huit oito",
-        9: "nine nueve neun nove",
-        10: "ten diez zehn dez",
-        11: "eleven onze elf",
-        12: "twelve doce douze zwolf",
-        14: "fourteen catorce quatorze vierzehn",
-        15: "fifteen quince quinze funfzehn",
-        20: "twenty veinte vingt zwanzig vinte",
-        30: "thirty treinta trente dreissig trinta",
-        60: "sixty sesenta soixante sechzig sessenta",
-        90: "ninety noventa neunzig",
-    }.items()
-    for word in words.split()
-}
-# Verbs that are in memories about anything; those of a line count as one, and for little.
-_VERBS = {
-    stem(verb): f"~{verbs.split()[0]}"
-    for verbs in (
-        "like prefer love want fond favour "
-        "gusta prefiere encanta quiere aime veut mag mochte gosta",
-        "use run usa usan utiliza utilise verwendet nutzt",
-        "keep keeps kept store stored guarda conserva",
-        "call llama heisst chama appelle",
-    )
-    for verb in verbs.split()
-}
 _VERB_WEIGHT = 0.4
-# Words of time and frequency: to have only these in common is no common subject.
-_FRAME = _stems_of(
-    "since until before after every each always only often year month week day hour minute "
-    "desde hasta antes despues cada siempre solo ano mes mese semana dia hora minuto "
-    "depuis avant apres chaque toujours an mois semaine jour heure "
-    "seit bis vor nach jede jeden immer jahr monat woche tag uhr stunde ate depois sempre"
-)
-# Verbs that say that something is no longer as it was: negations too.
-_CHANGES = _stems_of(
-    "stop quit drop switch replace rewrite rewritten postpone dejado dejo cambio cambiado mudo "
-    "sustituyo arrete change remplace umgestellt ersetzt mudou deixou"
-)
 # Chinese characters that only hold a sentence together.
 _GRAMMAR = frozenset("的了是在着把也都就很")
 
@@ -115,10 +64,16 @@ class Similarity:
 
 @dataclass(frozen=True, slots=True)
 class _Statement:
-    """What is compared of a text: its words in order, and what they say."""
+    """What is compared of a text: its words in order, and what they say.
+
+    `content` tells the stem of each meaning; `more` and `less` are the measures of which it says
+    the one end and the other.
+    """
 
     words: tuple[str, ...]
-    content: frozenset[str]
+    content: Mapping[str, str]
+    more: frozenset[str]
+    less: frozenset[str]
     numbers: frozenset[str]
     negated: bool
 
@@ -136,10 +91,11 @@ def compare(candidate: str, existing: str, idf: Idf) -> Similarity:
     number = bool(one.numbers - other.numbers and other.numbers - one.numbers)
     negation = one.negated != other.negated
     slot = _other_words_in_place(one, other)
+    opposite = bool(one.more & other.less - other.more or one.less & other.more - one.more)
     evidence = _JACCARD * jaccard + _CONTAINMENT * containment + _BIAS
-    evidence -= _NUMBER * number + _NEGATION * negation + _SLOT * slot
+    evidence -= _NUMBER * number + _NEGATION * negation + _OPPOSITE * opposite + _SLOT * slot
     score = 1 / (1 + exp(-evidence))
-    conflict = number or negation or slot
+    conflict = number or negation or slot or opposite
     return Similarity(score, conflict, _kind(score, conflict, containment))
 
 
@@ -154,23 +110,27 @@ def _kind(score: float, conflict: bool, containment: float) -> Kind:
 # A new text is compared with several, and the known ones with the next new text again.
 @functools.lru_cache(maxsize=256)
 def _statement(text: str) -> _Statement:
-    text = _WORD.sub(_in_digits, text)
-    plain = _THOUSANDS.sub("", _folded(text))
+    text = _WORD.sub(_in_digits, in_one_word(_folded(text)))
+    plain = _THOUSANDS.sub("", text)
     surface = _WORD.findall(plain)
-    found = [_VERBS.get(each, each) for each in stems(text)]
+    found = stems(text)
     negations = NEGATIONS & set(found)
     if "no" in negations and _is_portuguese(surface):
         negations -= {"no"}
+    content = {MEANINGS.get(each, each): each for each in found if each not in NEGATIONS}
+    measures = {each for each in found if MEANINGS.get(each, "").startswith("±")}
     return _Statement(
         words=tuple(map(_key, surface[:_LONGEST_ALIGNED])),
-        content=frozenset(found) - NEGATIONS,
-        numbers=frozenset(_NUMBER_RUN.findall(plain)),
-        negated=bool(negations) or not _CHANGES.isdisjoint(found),
+        content=content,
+        more=frozenset(MEANINGS[each] for each in measures - LESS),
+        less=frozenset(MEANINGS[each] for each in measures & LESS),
+        numbers=frozenset(_NUMBER_RUN.findall(plain)) | content.keys() & DATES,
+        negated=bool(negations) or not (CHANGES | NEGATIVE).isdisjoint(found),
     )
 
 
 def _in_digits(word: re.Match[str]) -> str:
-    return _NUMERALS.get(_folded(word[0]), word[0])
+    return NUMERALS.get(word[0], word[0])
 
 
 def _folded(text: str) -> str:
@@ -185,24 +145,25 @@ def _is_portuguese(words: Collection[str]) -> bool:
 def _key(word: str) -> str:
     """The stem of a word, or the word itself where it has none of its own."""
     found = stems(word)
-    return found[0] if len(found) == 1 else word
+    return MEANINGS.get(found[0], found[0]) if len(found) == 1 else word
 
 
-def _overlap(one: frozenset[str], other: frozenset[str], idf: Idf) -> tuple[float, float]:
+def _overlap(one: Mapping[str, str], other: Mapping[str, str], idf: Idf) -> tuple[float, float]:
     """The idf-weighted Jaccard index, and the share of the lighter text that the other has."""
-    both = one & other
+    both = one.keys() & other.keys()
     if not any(map(_is_subject, both)):
         return 0.0, 0.0
-    weight = {
-        word: _VERB_WEIGHT if word.startswith("~") else max(idf(word), _LEAST_IDF)
-        for word in one | other
-    }
+    weight = {word: _weight(word, idf(stem)) for word, stem in {**other, **one}.items()}
     shared, first, second = (sum(map(weight.__getitem__, words)) for words in (both, one, other))
     return shared / sum(weight.values()), shared / min(first, second)
 
 
+def _weight(word: str, idf: float) -> float:
+    return _VERB_WEIGHT if word.startswith("~") else max(idf, _LEAST_IDF)
+
+
 def _is_subject(word: str) -> bool:
-    return not (word.startswith("~") or word[0].isdigit() or word in _FRAME)
+    return not (word[0] in "~±" or word[0].isdigit() or word in FRAME)
 
 
 def _other_words_in_place(one: _Statement, other: _Statement) -> bool:

@@ -48,6 +48,12 @@ def texts(vault):
 # What holds whom
 
 
+def test_an_agent_is_asked_about_what_is_said_in_other_words_or_another_language(vault):
+    remember_about_user(vault, "La reunión del equipo es el jueves.", "team")
+    asked = remember_about_user(vault, "Her team has its meeting on Mondays.", "habits")
+    assert (asked.outcome, asked.similar[0].kind) == ("needs_verdict", "contradicting")
+
+
 @pytest.mark.parametrize("text", [LIGHT, REWORDED])
 def test_an_agent_is_asked_about_what_is_similar_and_nothing_is_written(
     vault, dark, vault_dir, text

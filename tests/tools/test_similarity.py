@@ -75,8 +75,9 @@ def test_only_what_is_equal_after_normalisation_is_the_same():
 
 def test_nine_in_ten_rewordings_and_contradictions_are_offered(found):
     near = found["reworded"] + found["contradicting"]
-    assert share(near, *NEAR) >= 0.88
+    assert share(near, *NEAR) >= 0.9
     assert share(near - found["apart"], *NEAR) >= 0.96
+    assert share(found["apart"], *NEAR) >= 0.25
 
 
 def test_other_facts_about_the_same_subject_are_rarely_offered(found):
@@ -102,8 +103,21 @@ def test_a_contradiction_is_rarely_called_a_rewording(found):
         ("他不喜欢浅色主题。", "他喜欢浅色主题。"),
         ("Keeps bees in the garden.", "Stopped keeping bees in the garden."),
         ("Waits five minutes for the lock.", "Waits 20 minutes for the lock."),
+        ("The choir sings on Thursday.", "El coro canta los lunes; the choir sings."),
+        ("Hates cold rooms.", "Likes cold rooms."),
+        ("Answers in the office early.", "In the office, answers come late."),
     ],
-    ids=["number", "negation", "slot", "negation-chinese", "change", "numeral"],
+    ids=[
+        "number",
+        "negation",
+        "slot",
+        "negation-chinese",
+        "change",
+        "numeral",
+        "weekday",
+        "dislike",
+        "measure",
+    ],
 )
 def test_each_sign_of_a_conflict_lowers_the_score(one, other):
     alike, conflicting = compare(one, one + " Really.", flat), compare(one, other, flat)
@@ -120,8 +134,20 @@ def test_each_sign_of_a_conflict_lowers_the_score(one, other):
         ("O servidor fica no porão, em uma sala.", "O servidor fica em uma sala do porão."),
         ("Das Team trifft sich dienstags.", "Dienstags trifft sich das Team."),
         ("Waits twenty minutes for the lock.", "Waits 20 minutes for the lock."),
+        ("La reunión es el jueves.", "The meeting is on Thursday."),
+        ("Hates cold rooms.", "Does not like cold rooms."),
+        ("Likes short reports.", "Is fond of brief reports."),
     ],
-    ids=["thousands", "a-number-more", "portuguese-no", "moved-word", "numeral"],
+    ids=[
+        "thousands",
+        "a-number-more",
+        "portuguese-no",
+        "moved-word",
+        "numeral",
+        "language",
+        "dislike",
+        "synonym",
+    ],
 )
 def test_what_only_looks_like_a_conflict_is_none(one, other):
     assert not compare(one, other, flat).conflict
