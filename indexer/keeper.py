@@ -28,7 +28,11 @@ LOOK_SHARE, POLL_SHARE = 100, 4
 """Full looks take one part of so many of the time at most, besides a watcher and without."""
 
 BEHIND_LOOK = 1.0
-"""Seconds to the next full look while another process builds."""
+"""Seconds to the next full look while another process builds, or a watcher is settling."""
+
+SETTLING = 3.0
+"""Seconds in which a watcher that was just started may miss changes: its watches are added one by
+one, and nothing tells when the last of them is there."""
 
 PAUSE = 1.0
 """Seconds after a failure."""
@@ -43,7 +47,7 @@ class Keeper:
         self._watcher = Watcher(index.layout, self._hint)
         self._thread = threading.Thread(target=self._run, name="zibaldone-keeper", daemon=True)
         self._stop, self._wake, self._look = threading.Event(), threading.Event(), threading.Event()
-        self._last_hint = self._last_look = self._next_start = 0.0
+        self._last_hint = self._last_look = self._next_start = self._settled = 0.0
         self._looked = False
         self._told: set[str] = set()
 
@@ -65,7 +69,7 @@ class Keeper:
     def watching(self) -> bool:
         """Say whether all changes since the last full look at the files get marked."""
         if self._mode == "native":
-            return self._looked and self._watcher.alive()
+            return self._looked and self._watcher.alive() and self._last_look >= self._settled
         # Polling is the owner's choice: questions rely on the last look, as it asks for.
         return self._looked and self._mode == "polling"
 
@@ -128,7 +132,7 @@ class Keeper:
     def _interval(self, deaf: bool) -> float:
         """Seconds between two full looks."""
         took = self._index.look_seconds
-        if self._index.is_behind():
+        if self._index.is_behind() or self._last_look < self._settled:
             return max(BEHIND_LOOK, POLL_SHARE * took)
         if deaf or self._mode == "polling":
             return max(min(self._poll_seconds, FULL_LOOK), POLL_SHARE * took)
@@ -148,6 +152,7 @@ class Keeper:
             self._tell(f"The vault is not watched but looked at now and then: {failure}")
             self._next_start = time.monotonic() + FULL_LOOK
             return False
+        self._settled = time.monotonic() + SETTLING
         self._look.set()
         return True
 

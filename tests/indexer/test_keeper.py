@@ -13,8 +13,9 @@ from zibaldone.indexer.watcher import Watcher
 
 
 @pytest.fixture
-def kept(open_index):
-    """Opens an index with a keeper that is stopped afterwards."""
+def kept(open_index, monkeypatch):
+    """Opens an index with a keeper that is stopped afterwards; its watcher settles at once."""
+    monkeypatch.setattr(keeper_module, "SETTLING", 0.0)
     keepers = []
 
     def open_one():
@@ -108,6 +109,40 @@ def test_a_note_that_was_just_found_is_looked_at_before_the_watcher_tells(notes,
     assert asker.paths("heron") == ["agent-memory/birds.md"]
     notes.write("agent-memory/birds.md", "- Saw a heron.\n- Saw a curlew.\n")
     assert asker.paths("curlew") == ["agent-memory/birds.md"]
+
+
+@pytest.fixture
+def deaf(monkeypatch):
+    """A watcher that has been started, and does not hear yet."""
+    started = []
+    monkeypatch.setattr(Watcher, "start", lambda self: started.append(self))
+    monkeypatch.setattr(Watcher, "alive", lambda self: self in started)
+
+
+def test_a_change_right_after_the_start_is_found_by_the_next_question(
+    notes, kept, deaf, monkeypatch
+):
+    monkeypatch.setattr(keeper_module, "SETTLING", 60.0)
+    notes.write("Other.md", "other\n")
+    asker = kept()
+    assert asker.index.ready.wait(10)
+    notes.write("far/B.md", "banana\n")
+    assert asker.paths("banana") == ["far/B.md"]
+    assert not asker.keeper.watching()
+
+
+def test_a_change_while_the_watcher_settles_is_looked_for_when_it_has(
+    notes, kept, deaf, monkeypatch, wait_for
+):
+    monkeypatch.setattr(keeper_module, "SETTLING", 0.5)
+    monkeypatch.setattr(keeper_module, "BEHIND_LOOK", 0.1)
+    notes.write("Other.md", "other\n")
+    asker = kept()
+    assert asker.index.ready.wait(10)
+    notes.write("far/B.md", "banana\n")
+    wait_for(asker.keeper.watching)
+    monkeypatch.setattr(asker.index, "_look", None)  # The question itself looks at nothing.
+    assert asker.paths("banana") == ["far/B.md"]
 
 
 def test_without_a_live_watcher_each_question_looks_itself(notes, kept, monkeypatch, wait_for):
