@@ -1,32 +1,17 @@
 """What an agent asks over MCP is in the audit for its owner, and nothing of it is for the agent."""
 
 import json
-import os
-import sys
 
-import anyio
-from mcp import ClientSession, StdioServerParameters, stdio_client
-from mcp.types import Implementation
+from agents import run, session
 from zibaldone.tools.audit import audit, blind_spots
 from zibaldone.tools.vault import Vault
 
-SECONDS = 90
 CANARY = "what does the zeppelin carry"
 
 
 async def ask(vault):
     """Ask this and that as a client named dockhand; returns all that it was answered."""
-    server = StdioServerParameters(
-        command=sys.executable,
-        args=["-m", "zibaldone.tools", "mcp", "--vault", str(vault)],
-        env=dict(os.environ) | {"ZIBALDONE_AGENT_INSTANCE": "berth-4"},
-    )
-    me = Implementation(name="dockhand", version="3.1")
-    async with (
-        stdio_client(server) as (incoming, outgoing),
-        ClientSession(incoming, outgoing, client_info=me) as client,
-    ):
-        await client.initialize()
+    async with session(vault, "dockhand", "3.1", ZIBALDONE_AGENT_INSTANCE="berth-4") as client:
         listed = await client.list_tools()
         calls = [
             ("search", {"query": CANARY, "limit": 5}),
@@ -44,11 +29,7 @@ async def ask(vault):
 
 
 def test_an_agent_is_audited_and_is_told_nothing_of_it(sample_vault):
-    async def session():
-        with anyio.fail_after(SECONDS):
-            return await ask(sample_vault)
-
-    heard = anyio.run(session)
+    heard = run(ask, sample_vault)
     assert CANARY not in heard
     assert "dockhand" not in heard
     with Vault.open(sample_vault) as owner:

@@ -1,57 +1,22 @@
 """A hostile client over a real pipe: what it claims and forges, its flood, and the way back."""
 
 import json
-import os
 import re
-import sys
-from contextlib import asynccontextmanager
 
-import anyio
 import pytest
-from mcp import ClientSession, StdioServerParameters, stdio_client
-from mcp.types import Implementation
+from agents import agent, run
 from zibaldone.tools import cli, history
 from zibaldone.tools.notes import get_note
 from zibaldone.tools.vault import Vault
 
-SECONDS = 240
 FLOOD = 200
+SECONDS = 240
 
 
 @pytest.fixture
 def vault(vault_dir):
     (vault_dir / "zibaldone.toml").write_text('write_gate = "off"\n')
     return vault_dir
-
-
-@asynccontextmanager
-async def agent(vault, name, version="1.0"):
-    server = StdioServerParameters(
-        command=sys.executable,
-        args=["-m", "zibaldone.tools", "mcp", "--vault", str(vault)],
-        env=dict(os.environ),
-    )
-    me = Implementation(name=name, version=version)
-    async with (
-        stdio_client(server) as (incoming, outgoing),
-        ClientSession(incoming, outgoing, client_info=me) as client,
-    ):
-        await client.initialize()
-
-        async def call(tool, **arguments):
-            result = await client.call_tool(tool, arguments)
-            assert not result.is_error, result.content[0].text
-            return result.structured_content
-
-        yield call
-
-
-def run(work):
-    async def limited():
-        with anyio.fail_after(SECONDS):
-            await work()
-
-    anyio.run(limited)
 
 
 @pytest.fixture
@@ -83,7 +48,7 @@ def test_a_clients_name_is_one_short_line_and_makes_it_no_one_else(vault, name, 
         async with agent(vault, HOSTILE_NAMES[name], "1\n2\x1b[0m") as call:
             await call("remember_about_user", observation="Sails on Sundays.", category="sport")
 
-    run(work)
+    run(work, seconds=SECONDS)
     told = zib("history", "sport")
     assert len(told.splitlines()) == 2
     assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u202e\u200b]", told)
@@ -157,7 +122,7 @@ def test_no_text_becomes_structure_an_owner_or_another_line(vault):
             assert note["content"].strip() == f"- Prefers dark themes. ^{victim}"
             assert note["observations"][0]["version"] == 1
 
-    run(work)
+    run(work, seconds=SECONDS)
     with Vault.open(vault) as owner:
         assert owner.store.ledger.journal.verify() == []
         assert {line.agent for line in history.history(owner, "taste").revisions} == {
@@ -180,7 +145,7 @@ def test_a_flood_is_reverted_alone(vault, zib):
                     kept.append(f"Tea{number} at noon{number}.")
                     await planner("remember_about_user", observation=kept[-1], category="food")
 
-    run(work)
+    run(work, seconds=SECONDS)
     note = vault / "agent-memory" / "food.md"
     note.write_text(note.read_text().replace("Nonsense7 ", "Sense7 "))
     with Vault.open(vault) as owner:

@@ -1,15 +1,10 @@
 """The main job over a real stdio pipe, with the official MCP client, while the owner edits."""
 
-import os
-import sys
 import time
-from contextlib import asynccontextmanager
 
 import anyio
 import pytest
-from mcp import ClientSession, StdioServerParameters, stdio_client
-
-SECONDS = 60
+from agents import agent, run
 
 RELEASE_PLAN = """\
 ---
@@ -34,49 +29,6 @@ def vault(vault_dir):
     (harbour / "Release plan.md").write_text(RELEASE_PLAN, "utf-8")
     (harbour / "Berth survey.md").write_text(BERTH_SURVEY, "utf-8")
     return vault_dir
-
-
-class Agent:
-    """A connected client; calls return structured content."""
-
-    def __init__(self, client):
-        self.client = client
-
-    async def __call__(self, name, **arguments):
-        result = await self.client.call_tool(name, arguments)
-        assert not result.is_error, result.content[0].text
-        return result.structured_content
-
-    async def text(self, name, **arguments):
-        return (await self.client.call_tool(name, arguments)).content[0].text
-
-    async def refused(self, name, **arguments):
-        result = await self.client.call_tool(name, arguments)
-        assert result.is_error
-        return result.structured_content["error"]
-
-
-@asynccontextmanager
-async def agent(vault):
-    server = StdioServerParameters(
-        command=sys.executable,
-        args=["-m", "zibaldone.tools", "mcp", "--vault", str(vault)],
-        env=dict(os.environ),
-    )
-    async with (
-        stdio_client(server) as (incoming, outgoing),
-        ClientSession(incoming, outgoing) as client,
-    ):
-        await client.initialize()
-        yield Agent(client)
-
-
-def run(work):
-    async def limited():
-        with anyio.fail_after(SECONDS):
-            await work()
-
-    anyio.run(limited)
 
 
 async def remember_both(call):

@@ -1,19 +1,14 @@
 """The life of one observation between two MCP clients of different names and its owner."""
 
 import os
-import sys
-from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
-import anyio
-from mcp import ClientSession, StdioServerParameters, stdio_client
-from mcp.types import Implementation
+from agents import agent, run
 from zibaldone.tools import history
 from zibaldone.tools.purge import purge
 from zibaldone.tools.vault import Vault
 
-SECONDS = 90
 WORDS = ("dark", "sepia", "light")
 """A word of each version, which stands nowhere else."""
 CORRECTED = "Likes [-dark-]{+light+} themes in editors."
@@ -25,29 +20,6 @@ def holding(vault, *words):
     files = [path for top in tops for path in top.rglob("*") if path.is_file()]
     forms = [form for word in words for form in (word.encode(), word.encode("utf-16-le"))]
     return [path for path in files if any(form in path.read_bytes() for form in forms)]
-
-
-@asynccontextmanager
-async def agent(vault, name, version):
-    """A client of that name with a server of its own; calls return structured content."""
-    server = StdioServerParameters(
-        command=sys.executable,
-        args=["-m", "zibaldone.tools", "mcp", "--vault", str(vault)],
-        env=dict(os.environ),
-    )
-    me = Implementation(name=name, version=version)
-    async with (
-        stdio_client(server) as (incoming, outgoing),
-        ClientSession(incoming, outgoing, client_info=me) as client,
-    ):
-        await client.initialize()
-
-        async def call(tool, **arguments):
-            result = await client.call_tool(tool, arguments)
-            assert not result.is_error, result.content[0].text
-            return result.structured_content
-
-        yield call
 
 
 async def recalled(call):
@@ -110,16 +82,10 @@ async def walk(vault):
 
 
 def test_the_walk_of_one_observation(vault_dir):
-    answers = []
-
-    async def limited():
-        with anyio.fail_after(SECONDS):
-            answers.append(await walk(vault_dir))
-
-    anyio.run(limited)
-    told = answers[0].revisions
+    answer = run(walk, vault_dir)
+    told = answer.revisions
     with Vault.open(vault_dir) as owner:
-        now = history.history(owner, answers[0].observation_id).revisions
+        now = history.history(owner, answer.observation_id).revisions
         assert owner.store.ledger.journal.verify() == []
     assert now[:-1] == tuple(replace(one, reason=None) for one in told)
     assert (now[-1].op, now[-1].origin, now[-1].version) == ("purge", "owner", 6)

@@ -1,40 +1,10 @@
 """Plans, threads and rules over MCP, with the owner's edits in between."""
 
-import os
-import sys
-from contextlib import asynccontextmanager
-
-import anyio
-from mcp import ClientSession, StdioServerParameters, stdio_client
-from mcp.types import Implementation
+from agents import agent, run
 from zibaldone.tools.review import accept, queue
 from zibaldone.tools.vault import Vault
 
-SECONDS = 90
 PLAN = "agent-memory/plans/load.md"
-
-
-@asynccontextmanager
-async def agent(vault, name):
-    """A client of that name with a server of its own; calls return data, or an error's."""
-    server = StdioServerParameters(
-        command=sys.executable,
-        args=["-m", "zibaldone.tools", "mcp", "--vault", str(vault)],
-        env=dict(os.environ),
-    )
-    async with (
-        stdio_client(server) as (incoming, outgoing),
-        ClientSession(
-            incoming, outgoing, client_info=Implementation(name=name, version="1")
-        ) as client,
-    ):
-        await client.initialize()
-
-        async def call(tool, **arguments):
-            result = await client.call_tool(tool, arguments)
-            return result.structured_content
-
-        yield call
 
 
 def edit(vault, path, before, after):
@@ -55,9 +25,9 @@ async def walk(vault):
         assert (at["task"], at["step"]["step"], at["percent"]) == ("Load", "weigh", 50)
         await call("take_note", thread="load", text="Row 7 is empty.", kind="decision")
         await call("fail_step", task="Load", step="weigh", reason="no scales")
-        unknown = await call("start_step", task="Load", step="fly")
-        assert unknown["error"]["code"] == "name_unknown"
-        assert unknown["error"]["facts"]["known"] == ["ingest", "check", "weigh", "publish"]
+        unknown = await call.refused("start_step", task="Load", step="fly")
+        assert unknown["code"] == "name_unknown"
+        assert unknown["facts"]["known"] == ["ingest", "check", "weigh", "publish"]
         proposed = await call(
             "add_rule", name="rows", level="must", text="rows >= 100", category="load"
         )
@@ -88,9 +58,9 @@ async def walk(vault):
         assert done["outcome"] == "created"
         checked = await call("check_rules", category="load", context={"rows": 99})
         assert [one["condition"] for one in checked["violations"]] == ["rows >= 100"]
-        refused = await call("remember_about_user", observation="Bad knee. #health")
-        assert refused["error"]["code"] == "rule_forbids"
-        assert refused["error"]["facts"]["rule"] == "no_health"
+        refused = await call.refused("remember_about_user", observation="Bad knee. #health")
+        assert refused["code"] == "rule_forbids"
+        assert refused["facts"]["rule"] == "no_health"
     lines = (vault / PLAN).read_text("utf-8").splitlines()
     assert [line for line in lines if line.startswith("- ")] == [
         "- [x] ingest — 100 rows",
@@ -101,10 +71,6 @@ async def walk(vault):
 
 
 def test_work_goes_on_between_agents_and_the_owner(vault_dir):
-    async def within():
-        with anyio.fail_after(SECONDS):
-            await walk(vault_dir)
-
-    anyio.run(within)
+    run(walk, vault_dir)
     with Vault.open(vault_dir) as owner:
         assert owner.store.ledger.journal.verify() == []

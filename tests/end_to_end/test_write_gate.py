@@ -3,46 +3,12 @@
 import os
 import subprocess
 import sys
-from contextlib import asynccontextmanager
 
-import anyio
 import pytest
-from mcp import ClientSession, StdioServerParameters, stdio_client
-from mcp.types import Implementation
+from agents import agent, run
 
-SECONDS = 90
 DARK = "Prefers dark themes in every editor."
 LIGHT = "Prefers light themes in every editor."
-
-
-@asynccontextmanager
-async def agent(vault, name):
-    """A client of that name with a server of its own; calls return structured content."""
-    server = StdioServerParameters(
-        command=sys.executable,
-        args=["-m", "zibaldone.tools", "mcp", "--vault", str(vault)],
-        env=dict(os.environ),
-    )
-    me = Implementation(name=name, version="1.0")
-    async with (
-        stdio_client(server) as (incoming, outgoing),
-        ClientSession(incoming, outgoing, client_info=me) as client,
-    ):
-        await client.initialize()
-
-        async def call(tool, **arguments):
-            return (await client.call_tool(tool, arguments)).structured_content
-
-        call.tools = await client.list_tools()
-        yield call
-
-
-def run(steps, *arguments):
-    async def limited():
-        with anyio.fail_after(SECONDS):
-            await steps(*arguments)
-
-    anyio.run(limited)
 
 
 def zib(vault, *arguments, agent_name=None):
@@ -56,7 +22,8 @@ def zib(vault, *arguments, agent_name=None):
 
 async def correct_a_memory(vault):
     async with agent(vault, "planner") as call:
-        (described,) = (one for one in call.tools.tools if one.name == "remember_about_user")
+        tools = (await call.client.list_tools()).tools
+        (described,) = (one for one in tools if one.name == "remember_about_user")
         assert "needs_verdict" in described.description
         assert {"receipt", "verdict", "untrusted", "idempotencyKey"} <= set(
             described.input_schema["properties"]
@@ -66,14 +33,14 @@ async def correct_a_memory(vault):
         assert asked["outcome"] == "needs_verdict"
         assert [one["text"] for one in asked["similar"]] == [DARK]
         assert "observationId" not in asked
-        wrong = await call(
+        wrong = await call.refused(
             "remember_about_user",
             observation="Prefers grey themes in every editor.",
             category="taste",
             receipt=asked["receipt"],
             verdict="new",
         )
-        assert wrong["error"]["code"] == "receipt_refused"
+        assert wrong["code"] == "receipt_refused"
         done = await call(
             "remember_about_user",
             observation=LIGHT,
@@ -114,8 +81,8 @@ async def propose(vault, found):
         for call in (web, planner):
             assert (await call("recall", query="canary"))["sources"] == []
             assert (await call("search", query="canary"))["results"] == []
-        refused = await web("edit_note", ref="general", mode="append", content="x")
-        assert refused["error"]["code"] == "client_untrusted"
+        refused = await web.refused("edit_note", ref="general", mode="append", content="x")
+        assert refused["code"] == "client_untrusted"
         code, listed, _ = zib(vault, "review")
         assert code == 0
         assert "by web-reader 1.0" in listed

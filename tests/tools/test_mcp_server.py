@@ -9,11 +9,10 @@ import threading
 import time
 from typing import Literal
 
-import anyio
+import agents
 import jsonschema
 import pydantic
 import pytest
-from mcp import ClientSession, StdioServerParameters, stdio_client
 from zibaldone.tools import mcp_server, serve
 from zibaldone.tools.definition import BY_NAME, TOOLS
 from zibaldone.tools.mcp_server import Door, call
@@ -29,21 +28,12 @@ def command(vault, *options):
 
 def session(vault, work, *, env=None):
     """Run `work` with a connected official client; return what it returns."""
-    program, *arguments = command(vault)
-    server = StdioServerParameters(
-        command=program, args=arguments, env={**os.environ, **(env or {})}
-    )
 
-    async def main():
-        with anyio.fail_after(SECONDS):
-            async with (
-                stdio_client(server) as (incoming, outgoing),
-                ClientSession(incoming, outgoing) as client,
-            ):
-                await client.initialize()
-                return await work(client)
+    async def connected():
+        async with agents.session(vault, **(env or {})) as client:
+            return await work(client)
 
-    return anyio.run(main)
+    return agents.run(connected)
 
 
 class Raw:

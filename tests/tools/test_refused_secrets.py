@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 import runpy
-import sys
 from pathlib import Path
 
-import anyio
 import pytest
-from mcp import ClientSession, StdioServerParameters, stdio_client
+from agents import run, session
 from zibaldone.tools.lifecycle import forget, update_memory
 from zibaldone.tools.mcp_server import call
 from zibaldone.tools.notes import edit_note
@@ -110,26 +107,17 @@ def test_a_server_that_tells_all_tells_no_secret(vault_dir, tmp_path, monkeypatc
     monkeypatch.setenv("ZIBALDONE_LOG", "debug")
     log, cache = tmp_path / "log", tmp_path / "cache"
     monkeypatch.setenv("ZIBALDONE_CACHE_DIR", str(cache))
-    server = StdioServerParameters(
-        command=sys.executable,
-        args=["-m", "zibaldone.tools", "mcp", "--vault", str(vault_dir)],
-        env=dict(os.environ),
-    )
 
     async def work():
-        with anyio.fail_after(60), log.open("w") as told:
-            async with (
-                stdio_client(server, errlog=told) as (incoming, outgoing),
-                ClientSession(incoming, outgoing) as client,
-            ):
-                await client.initialize()
+        with log.open("w") as told:
+            async with session(vault_dir, errlog=told) as client:
                 for secret in SECRETS.values():
                     arguments = {"observation": f"It is {secret}"}
                     result = await client.call_tool("remember_about_user", arguments)
                     assert result.is_error
                     assert secret not in result.content[0].text
 
-    anyio.run(work)
+    run(work)
     assert log.stat().st_size
     for secret in SECRETS.values():
         assert _holding(secret, vault_dir, cache) == []
