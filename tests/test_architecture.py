@@ -137,7 +137,7 @@ def imports(module):
                 yield node, None, node.module
                 for alias in node.names:
                     yield node, None, f"{node.module}.{alias.name}"
-            elif node.level == 1:
+            elif node.level <= len(module.name.split("/")) - 1:
                 yield node, module.room, node.module or ""
             elif node.module:
                 yield node, node.module.split(".")[0], node.module
@@ -461,6 +461,17 @@ def test_every_form_of_import_is_seen():
         ("vault", "vault"),
         ("indexer", "indexer.scan"),
         (None, "h"),
+    ]
+
+
+def test_a_room_may_have_a_folder_of_its_own():
+    text = "from . import a\nfrom .. import b\nfrom ..c import d\nfrom ...vault.note import e\n"
+    found = imports(source_of(text, "tools/folder/example.py"))
+    assert [(room, name) for _, room, name in found] == [
+        ("tools", ""),
+        ("tools", ""),
+        ("tools", "c"),
+        ("vault", "vault.note"),
     ]
 
 

@@ -7,7 +7,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..vault.errors import Conflicting, NotFound, Refused, StorageFailure, listing
+from ..vault.errors import (
+    Conflicting,
+    NotFound,
+    Refused,
+    StorageFailure,
+    UsageFailure,
+    listing,
+)
 
 
 @dataclass(eq=False)
@@ -157,3 +164,37 @@ class RuleForbids(Refused):
     @property
     def next_step(self) -> str:
         return "Keep to it; ask the owner if it should not hold here."
+
+
+@dataclass(eq=False)
+class MemoryUndeclared(UsageFailure):
+    """A program used an adapter before it declared under which name its memory is kept."""
+
+    suggested: str
+    code = "memory_undeclared"
+
+    @property
+    def sentence(self) -> str:
+        return "This program has not declared the name of its memory; nothing was done."
+
+    @property
+    def next_step(self) -> str:
+        name = self.suggested
+        return f'Add this line: from zibaldone.tools.adapters import require; require("{name}")'
+
+
+@dataclass(eq=False)
+class MemoryNameRefused(Refused):
+    """A name for a program's memory that is malformed, not allowed, or a second one."""
+
+    name: str
+    reason: str
+    code = "memory_name_refused"
+
+    @property
+    def sentence(self) -> str:
+        return f"{self.name!r} cannot be the name of this program's memory: {self.reason}."
+
+    @property
+    def next_step(self) -> str:
+        return "Declare one name for each program; [memory_names] in zibaldone.toml says which."

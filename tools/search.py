@@ -72,7 +72,7 @@ def _search(
     guard.tell("search")
     hits = found.hits[:limit]
     answer = SearchAnswer(
-        results=tuple(_passage(hit, query) for hit in hits),
+        results=tuple(passage_of(hit, query) for hit in hits),
         total=found.notes,
         more=len(found.hits) > limit or found.notes > len({hit.row.number for hit in hits}),
         index=vault.index_state(),
@@ -96,7 +96,8 @@ def shown(hit: Hit) -> str:
     return (hit.passage.words if hit.passage else "") or hit.text
 
 
-def _passage(hit: Hit, query: str) -> Passage:
+def passage_of(hit: Hit, query: str) -> Passage:
+    """A hit as answers show it, with the words around those of the question."""
     row, passage = hit.row, hit.passage
     memory = row.note_class == "agent-memory"
     return Passage(

@@ -36,6 +36,9 @@ SETTINGS = """\
 # Days for which is kept what agents have asked, until `zib sweep --yes`.
 #audit_days = 90
 
+# Which names programs may declare for their memory ("support-*" is the beginning of one).
+#memory_names = { allow = [], deny = [] }
+
 # How far a client is trusted: as an "agent"; "untrusted", so that you review what it remembers; or
 # "read-only". The name is what it says of itself; "*" stands for all others. These come last.
 #[clients."name of a client"]

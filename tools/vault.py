@@ -20,7 +20,15 @@ from .answers import IndexState
 from .shown import Shown
 from .trust import OWNER, Caller, as_trusted, refuse_act
 
-__all__ = ["OWNER", "Caller", "Vault"]
+__all__ = ["OWNER", "Caller", "Vault", "layout_of"]
+
+
+def layout_of(path: str | Path | None = None) -> Layout:
+    """Return the vault at `path`, else `ZIBALDONE_VAULT`, else the nearest one above, unopened.
+
+    Creates nothing. Raises `VaultNotFound` and `SettingsInvalid`.
+    """
+    return open_layout(path or os.environ.get("ZIBALDONE_VAULT") or find_vault(Path.cwd()))
 
 
 class Vault:
@@ -57,7 +65,7 @@ class Vault:
         `watch` is for long-lived processes: the index is built and kept in the background.
         Raises `VaultNotFound` and `SettingsInvalid`. Opening writes nothing into the vault.
         """
-        layout = open_layout(path or os.environ.get("ZIBALDONE_VAULT") or find_vault(Path.cwd()))
+        layout = layout_of(path)
         store = Store(layout, identify=lambda note: read_note(layout, note).id)
         vault = cls(layout, store, Index(layout), caller)
         if watch:

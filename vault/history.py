@@ -175,6 +175,14 @@ class History:
         )
         return frozenset((note, observation) for note, observation in rows)
 
+    def times(self) -> dict[tuple[str, str], str]:
+        """Return when each observation was changed last, by its note and itself."""
+        rows = self._rows(
+            "SELECT note, observation, max(time) FROM revision "
+            "JOIN told ON told.number = revision.record GROUP BY note, observation"
+        )
+        return {(note, observation): time for note, observation, time in rows}
+
     def of_note(self, note: str) -> list[Position]:
         """Return where the records of a note stand, in the order of time."""
         return self._positions("note = ?", note)

@@ -16,6 +16,7 @@ import tomllib
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Literal, TypeVar, get_args
 
@@ -41,6 +42,7 @@ POLL_SECONDS = (0.05, 3600)
 DAYS = (1, 3650)
 MAX_SETTINGS_BYTES = 64 * 1024
 
+_NAMES = re.compile(r"[A-Za-z0-9_-]+\*?|\*")
 _NOT_SLUG = re.compile(r"[^a-z0-9]+")
 
 
@@ -53,6 +55,25 @@ class Client:
 
 
 @dataclass(frozen=True, slots=True)
+class MemoryNames:
+    """Which names a program may declare: those that `allow` fits, or all, but none of `deny`.
+
+    Both hold names, or the beginnings of names with a `*` behind; case does not matter.
+    """
+
+    allow: tuple[str, ...] = ()
+    deny: tuple[str, ...] = ()
+
+    def admits(self, name: str) -> bool:
+        """Whether a program may declare this name."""
+        return not _fits(name, self.deny) and (not self.allow or _fits(name, self.allow))
+
+
+def _fits(name: str, patterns: tuple[str, ...]) -> bool:
+    return any(fnmatchcase(name.casefold(), pattern.casefold()) for pattern in patterns)
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """What the owner may choose.
 
@@ -61,8 +82,8 @@ class Settings:
     for a verdict: on similar memories, always or never. `watch` says how a long-lived process
     hears of changes, and `poll_seconds` how often a polling one looks. `thread_days` is how long
     a thread of short-term notes is kept after the last of them, and `audit_days` how long is
-    kept what agents have asked, before a sweep takes it out. `clients` has what is set for
-    single clients, by `client_key`.
+    kept what agents have asked, before a sweep takes it out. `memory_names` says which names
+    programs may declare. `clients` has what is set for single clients, by `client_key`.
     """
 
     memory_folder: str = "agent-memory"
@@ -73,6 +94,7 @@ class Settings:
     poll_seconds: float = 1.0
     thread_days: int = 14
     audit_days: int = 90
+    memory_names: MemoryNames = MemoryNames()
     clients: Mapping[str, Client] = field(default_factory=dict, hash=False)
 
     def client(self, name: str) -> Client:
@@ -122,6 +144,21 @@ class _Reader:
         if "write_gate" not in self.table:
             return Client(trust)
         return Client(trust, self.choice("write_gate", "similar", get_args(WriteGate)))
+
+    def memory_names(self, key: str) -> MemoryNames:
+        table = self.table.get(key, {})
+        if not isinstance(table, dict):
+            raise self.invalid(f"{key} has to be a table with allow and deny")
+        reader = _Reader(table, self.path)
+        reader.check_keys(MemoryNames)
+        return MemoryNames(reader.names("allow"), reader.names("deny"))
+
+    def names(self, key: str) -> tuple[str, ...]:
+        names = self.patterns(key)
+        for name in names:
+            if not _NAMES.fullmatch(name):
+                raise self.invalid(f"{name!r} in {key} is no name, nor the beginning of one and *")
+        return names
 
     def folder(self, key: str, default: str) -> str:
         value = self.table.get(key, default)
@@ -189,6 +226,7 @@ def parse_settings(table: Mapping[str, object], path: str) -> Settings:
         poll_seconds=reader.seconds("poll_seconds", default.poll_seconds),
         thread_days=reader.days("thread_days", default.thread_days),
         audit_days=reader.days("audit_days", default.audit_days),
+        memory_names=reader.memory_names("memory_names"),
         clients=reader.clients("clients"),
     )
     if fold_name(settings.memory_folder) == fold_name(settings.projects_folder):

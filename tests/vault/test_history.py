@@ -156,6 +156,17 @@ def test_who_wrote_an_observation_first(teller, history):
     assert history.written_by("nobody") == frozenset()
 
 
+def test_when_each_observation_was_changed_last_is_told(teller, history):
+    assert history.times() == {}
+    for number in range(3):
+        teller.tell(b"%d\n" % number, observation="aaaaaa", version=number)
+    teller.tell(b"x\n", note="n2", observation="aaaaaa", version=1)
+    history.catch_up()
+    told = {(each.note, each.observation): each.time for each in history.versions("aaaaaa")}
+    assert history.times() == told
+    assert set(told) == {(NOTE, "aaaaaa"), ("n2", "aaaaaa")}
+
+
 # Devices.
 
 

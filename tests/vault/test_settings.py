@@ -6,6 +6,7 @@ import pytest
 from zibaldone.vault.errors import SettingsInvalid
 from zibaldone.vault.settings import (
     Client,
+    MemoryNames,
     Settings,
     cache_folder,
     load_settings,
@@ -43,6 +44,9 @@ def test_every_setting_can_be_given(vault_dir):
         watch = "polling"
         poll_seconds = 2
         thread_days = 3
+        [memory_names]
+        allow = ["support-*"]
+        deny = ["support-test"]
         [clients.Planner]
         trust = "read-only"
         [clients." Web  reader "]
@@ -58,12 +62,37 @@ def test_every_setting_can_be_given(vault_dir):
         watch="polling",
         poll_seconds=2.0,
         thread_days=3,
+        memory_names=MemoryNames(("support-*",), ("support-test",)),
         clients={
             "planner": Client("read-only"),
             "web reader": Client("untrusted", "off"),
             "*": Client("agent"),
         },
     )
+
+
+@pytest.mark.parametrize(
+    ("allow", "deny", "admitted", "refused"),
+    [
+        ((), (), ["a", "A-1_b"], []),
+        (("support-*", "Planner"), (), ["support-1", "SUPPORT-x", "planner"], ["planners", "a"]),
+        (("support-*",), ("support-test*",), ["support-a"], ["support-test", "Support-Tests"]),
+        ((), ("*",), [], ["a"]),
+    ],
+)
+def test_names_are_allowed_and_denied_also_by_their_beginning(allow, deny, admitted, refused):
+    names = MemoryNames(allow, deny)
+    assert all(map(names.admits, admitted))
+    assert not any(map(names.admits, refused))
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["[]", "true", "{ allow = 1 }", '{ allow = ["a b"] }', '{ deny = ["*-x"] }', "{ only = [] }"],
+)
+def test_a_list_of_names_that_cannot_be_meant_is_refused(value, vault_dir):
+    with pytest.raises(SettingsInvalid):
+        load(vault_dir, f"memory_names = {value}")
 
 
 def test_a_client_is_found_by_its_name_in_any_spelling_else_as_any():
