@@ -198,3 +198,21 @@ class MemoryNameRefused(Refused):
     @property
     def next_step(self) -> str:
         return "Declare one name for each program; [memory_names] in zibaldone.toml says which."
+
+
+@dataclass(eq=False)
+class EventUnknown(UsageFailure):
+    """An event of an agent in a shape that is not known."""
+
+    problem: str
+    known: tuple[str, ...] = ()
+    code = "event_unknown"
+
+    @property
+    def sentence(self) -> str:
+        return f"The event cannot be read: {self.problem}."
+
+    @property
+    def next_step(self) -> str:
+        known = ", ".join(self.known)
+        return f"Give one of these types: {known}." if known else "Correct it and call again."
