@@ -18,8 +18,8 @@ from ..indexer.catalog import Row
 from ..tools.derivation import confirm
 from ..tools.lifecycle import forget, update_memory
 from ..tools.search import known_origin
-from ..tools.tending import mute, name_line
-from ..vault.errors import InvalidArgument, NoteNotFound, Refused, UsageFailure
+from ..tools.tending import mute, name_line, rename_category
+from ..vault.errors import InvalidArgument, NoteNotFound, Refused, UsageFailure, ZibaldoneError
 from ..vault.history import ObservationState
 from ..vault.ledger import OWNER
 from ..vault.memory import Observation, observations
@@ -28,6 +28,7 @@ from ..vault.source import token_of
 from .differences import Part, words
 from .markup import render
 from .past import observation_history
+from .problems import status_of
 from .reading import NoteLinks, editors
 from .visit import Page, Redirect, Visit, memory_rows, row_with
 from .words import moment_of, parsed
@@ -79,6 +80,11 @@ def lens_page(visit: Visit) -> Page:
 
 def category_page(visit: Visit) -> Page:
     """Show one memory note with all of its observations. Raises `NoteNotFound`."""
+    return _category_page(visit)
+
+
+def _category_page(visit: Visit, error: ZibaldoneError | None = None) -> Page:
+    """The page of a category, with why its label could not be changed."""
     row, note = _note(visit)
     facts = _facts(visit, row, note)
     shown = _filtered(facts, visit)
@@ -95,8 +101,10 @@ def category_page(visit: Visit) -> Page:
             "sorts": SORTS,
             "editors": editors(visit, row.path),
             "plain": _plain(visit, row, note),
+            "error": error,
             "live": row.id,
         },
+        status_of(error) if error else 200,
     )
 
 
@@ -301,3 +309,13 @@ def mute_category(visit: Visit) -> Redirect:
         raise InvalidArgument("muted", "it is on or off")
     tended = mute(visit.vault, row.path, muted=wanted == "on")
     return Redirect(f"/m/{tended.note_id}")
+
+
+def rename_label(visit: Visit) -> Page | Redirect:
+    """Give a category another label; one that cannot be comes back with the reason."""
+    row, _ = _note(visit)
+    try:
+        rename_category(visit.vault, row.path, visit.form.get("label", ""))
+    except (Refused, UsageFailure) as error:
+        return _category_page(visit, error)
+    return Redirect(f"/m/{row.id}?done=renamed")

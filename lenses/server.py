@@ -55,6 +55,7 @@ POST: Final[dict[str, Handler]] = {
     "/n/{id}/edit": editing.save_note,
     "/m/{id}/mute": memory.mute_category,
     "/m/{id}/name": memory.name_fact,
+    "/m/{id}/rename": memory.rename_label,
     "/m/{id}/{observation}/edit": memory.edit_fact,
     "/m/{id}/{observation}/forget": memory.forget_fact,
     "/m/{id}/{observation}/confirm": memory.confirm_fact,

@@ -150,6 +150,13 @@ SPANISH: Final[dict[str, str]] = {
     "muted": "silenciada",
     "Unmute: let agents recall it": "Activar: que los agentes la recuerden",
     "Mute: keep it from every recall": "Silenciar: que nadie la recuerde",
+    "Rename it": "Cambiarle el nombre",
+    "The new label": "El nombre nuevo",
+    "Rename": "Cambiar el nombre",
+    "Its file, its id and all links to it stay. What agents remember under the old label later "
+    "begins a category of that name.": "Su archivo, su identificador y todos los enlaces se "
+    "quedan. Lo que los agentes recuerden después con el nombre antiguo empieza una categoría con "
+    "ese nombre.",
     "Its journal": "Su diario",
     "Words": "Palabras",
     "Author": "Autor",

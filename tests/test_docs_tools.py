@@ -83,7 +83,7 @@ def test_agents_shells_are_those_that_are_known() -> None:
 
 
 def test_every_command_is_described() -> None:
-    described = set(re.findall(r"^\| `zib ([a-z]+)", page("cli.md"), re.MULTILINE))
+    described = set(re.findall(r"^\| `zib ([a-z][a-z-]+)", page("cli.md"), re.MULTILINE))
     tools = {tool.name for tool in TOOLS}
     own = {command.name or command.callback.__name__ for command in app.registered_commands}
     own -= {name.replace("_", "-") for name in tools}

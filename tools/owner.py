@@ -9,7 +9,7 @@ from typing import Annotated, Final, Literal
 import typer
 
 from ..vault.errors import InvalidArgument
-from . import derivation, retention, verification
+from . import derivation, retention, tending, verification
 from . import history as journal
 from . import purge as purging
 from . import revert as reverting
@@ -128,6 +128,25 @@ def confirm(ref: Ref, vault_folder: VaultOption = None, as_json: JsonOption = Fa
         write_json(wire(answer))
         return
     write([("Confirmed: ", "good"), (f"{answer.path}#^{answer.observation_id}\n", "path")])
+
+
+def rename_category(
+    old: Annotated[str, typer.Argument(metavar="OLD", help="The label that it has.")],
+    new: Annotated[str, typer.Argument(metavar="NEW", help="The label that it is to have.")],
+    project: Annotated[
+        str | None, typer.Option("--project", help="The project whose category it is.")
+    ] = None,
+    vault_folder: VaultOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Give a category of memory another label; its note keeps its file, id and history."""
+    with opened(vault_folder) as vault:
+        path = tending.category_note(vault, old, project)
+        answer = tending.rename_category(vault, path, new)
+    if as_json:
+        write_json(wire(answer))
+        return
+    write([("Renamed: ", "good"), (f"{new} ", "text"), (f"({answer.path})\n", "path")])
 
 
 FOUND_SOMETHING: Final = 7

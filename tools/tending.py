@@ -1,21 +1,28 @@
-"""What the owner does to a memory note besides its words: muting it, and naming a line of it."""
+"""What the owner does to a memory note besides its words: muting it, naming it or a line of it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ..vault.errors import NoteChanged, NoteNotFound, naming
+from ..indexer.view import Scope
+from ..vault.categories import category_key, check_label
+from ..vault.errors import CategoryRefused, InvalidArgument, NoteChanged, NoteNotFound, naming
 from ..vault.frontmatter import remove_property, set_property
 from ..vault.ids import new_block_id
 from ..vault.memory import find_unnamed, stamp_id
 from ..vault.note import Note, read_note
 from ..vault.source import Source
+from .places import known_project
 from .refs import whole
+from .refusals import NameUnknown
+from .secrets import refuse_secrets
 from .subjects import owner_only
 from .vault import Vault
+from .writing import notes_in
 
 MUTED = "muted"
+CATEGORY = "category"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +48,7 @@ def mute(vault: Vault, ref: str, *, muted: bool) -> Tended:
             return note.source
         if muted:
             return set_property(note.source, MUTED, True)
-        key = next((key for key in note.properties if key.casefold() == MUTED), MUTED)
-        return remove_property(note.source, key)
+        return remove_property(note.source, _spelled(note, MUTED))
 
     return _tended(vault, ref, change)
 
@@ -67,6 +73,73 @@ def name_line(vault: Vault, ref: str, text: str, version_token: str) -> Tended:
 
     tended = _tended(vault, ref, change)
     return Tended(tended.note_id, tended.path, tended.version_token, named[0])
+
+
+def _spelled(note: Note, key: str) -> str:
+    """A key as the note has it, whatever its case."""
+    known = (each for each in note.properties if each.casefold() == key)
+    return key if key in note.properties else next(known, key)
+
+
+def rename_category(vault: Vault, ref: str, label: str) -> Tended:
+    """Give a category another label, in the frontmatter of its note and in its first heading.
+
+    The note keeps its file and id, so that every link to it holds. Who remembers under the old
+    label afterwards begins a category of that name. Raises as `mute` does, `CategoryRefused` for a
+    label that cannot be one, or is that of another category of the same memory, and
+    `InvalidArgument` for rules, plans and the like, which are no categories.
+    """
+    owner_only(vault, "rename a category")
+    refuse_secrets(label)
+    wanted = check_label(label, ())
+
+    def change(note: Note) -> Source:
+        if note.kind:
+            raise InvalidArgument("ref", f"{note.path} is a note of {note.kind} and no category")
+        _refuse_taken(vault, note, wanted)
+        if note.category == wanted:
+            return note.source
+        key = _spelled(note, CATEGORY)
+        return set_property(_with_heading(note, wanted), key, wanted)
+
+    return _tended(vault, ref, change)
+
+
+def category_note(vault: Vault, label: str, project: str | None = None) -> str:
+    """Return the path of the note of a category. Raises `NameUnknown`."""
+    project = known_project(vault.layout, project)
+    scope = Scope(project=project, note_class="agent-memory")
+    rows = vault.index.ask(lambda: vault.index.rows(scope))
+    known = [
+        row
+        for row in rows
+        if (row.project or None) == project and not row.kind and not row.conflict_copy
+    ]
+    key = category_key(label)
+    found = next((row.path for row in known if category_key(row.category) == key), None)
+    if found is None:
+        raise NameUnknown("category", label, tuple(sorted(row.category for row in known)))
+    return found
+
+
+def _refuse_taken(vault: Vault, note: Note, label: str) -> None:
+    """Raise `CategoryRefused` for a label that another note of the same memory has."""
+    for path in notes_in(vault, note.path.rpartition("/")[0]):
+        other = read_note(vault.layout, path)
+        taken = not other.kind and category_key(other.category) == category_key(label)
+        if taken and path != note.path:
+            raise CategoryRefused(label, f"{path} is the note of that category")
+
+
+def _with_heading(note: Note, label: str) -> Source:
+    """The note with a label in its first heading, if that says the one that it has."""
+    heading = next(iter(note.structure.headings), None)
+    same = heading and category_key(heading.text) == category_key(note.category)
+    line = note.body[heading.start : heading.end] if heading else ""
+    if heading is None or not same or not line.lstrip().startswith("#"):
+        return note.source
+    start = note.source.body + heading.start + line.index(heading.raw)
+    return note.source.splice(start, start + len(heading.raw), label)
 
 
 def _tended(vault: Vault, ref: str, change: Callable[[Note], Source]) -> Tended:

@@ -58,7 +58,7 @@ def target(vault: Vault, memory: Memory) -> Target:
     note = _present(vault, path)
     if note is not None and category_key(note.category) == memory.key:
         return Target(path, note)
-    for path in _notes_in(vault, memory.folder):
+    for path in notes_in(vault, memory.folder):
         other = read_note(vault.layout, path)
         if category_key(other.category) == memory.key and _present(vault, path):
             return Target(path, other)
@@ -70,7 +70,8 @@ def target(vault: Vault, memory: Memory) -> Target:
     return Target(path, None)
 
 
-def _notes_in(vault: Vault, folder: str) -> Iterator[str]:
+def notes_in(vault: Vault, folder: str) -> Iterator[str]:
+    """The paths of the notes in the folder of a memory, as they are on disk."""
     there = vault.layout.root / folder
     names = sorted(entry.name for entry in there.iterdir()) if there.is_dir() else []
     for name in names:

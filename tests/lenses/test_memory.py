@@ -52,6 +52,7 @@ def on_disk(site, path="agent-memory/tea.md"):
 PAGES = [f"/m/{NOTE}", f"/m/{NOTE}/aaaaa1", "/m/aaaaaaaaaaa2", "/search?q=green&in=memory"]
 ACTIONS = [
     (f"/m/{NOTE}/mute", {"muted": "on"}),
+    (f"/m/{NOTE}/rename", {"label": "Drinks"}),
     (f"/m/{NOTE}/name", {"text": "By hand, without an id.", "token": "x"}),
     (f"/m/{NOTE}/aaaaa1/edit", {"text": "x", "version": "1"}),
     (f"/m/{NOTE}/aaaaa1/forget", {}),
@@ -258,3 +259,13 @@ def test_no_payload_gets_out_of_memory(explored):
         text = site.get(path).text
         assert not re.search(r"<(script(?! src=)|iframe|object|img|style|svg onload)", text), path
         assert not re.search(r"<[^>]* on(error|load|focus)=", main(text)), path
+
+
+def test_a_category_is_renamed_and_a_label_that_cannot_be_comes_back(site):
+    reply = site.post(f"/m/{NOTE}/rename", label="Hot drinks")
+    page = main(site.get(reply.header("location")).text)
+    assert "<h1>Hot drinks</h1>" in page and "It is written." in page
+    assert "category: Hot drinks\n" in on_disk(site) and "# Hot drinks\n" in on_disk(site)
+    reply = site.post(f"/m/{NOTE}/rename", label="<b>/")
+    assert reply.status == 403 and 'value="&lt;b&gt;/"' in reply.text
+    assert "cannot be a category" in reply.text and "category: Hot drinks\n" in on_disk(site)
