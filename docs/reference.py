@@ -14,6 +14,7 @@ from typing import Any, Final
 from zibaldone.tools import answers
 from zibaldone.tools.commands import option_names
 from zibaldone.tools.definition import TOOLS, Argument, Tool
+from zibaldone.tools.start_answers import StartAnswer, StartPart
 from zibaldone.tools.wire import Json, wire, wire_error
 from zibaldone.vault.errors import TextNotUnique
 
@@ -25,8 +26,8 @@ _HEAD = """\
 An agent calls these tools over MCP; the command line has each under the same name with dashes.
 Arguments are a closed object: an unknown name is an error that names the nearest known one, and
 null means the same as leaving the argument out. Every answer is structured content, with a short
-text beside it; a field that does not apply is left out. The text of `recall` is exactly its
-`context`.
+text beside it; a field that does not apply is left out. The text of `recall` and of
+`start_session` is exactly its `context`.
 """
 
 _TAIL = """\
@@ -160,6 +161,37 @@ def _step_changed(
 
 
 EXAMPLES: Final[Mapping[str, tuple[dict[str, Any], object]]] = {
+    "start_session": (
+        {"project": "harbour"},
+        StartAnswer(
+            context="<recalled 70249651>\n"
+            "[1] agent-memory/preferences.md · Preferences · 2026-11-02\n"
+            "- Prefers dark themes in every editor. ^m3k9f2 · agent\n"
+            "[2] Rules that bind\n"
+            "- must: discount <= 0.20 #pricing (agent-memory/rules.md:7 max_discount)\n"
+            "</recalled 70249651>",
+            tokens=118,
+            budget_tokens=5000,
+            parts=(
+                StartPart(
+                    part="personal",
+                    kind="pin",
+                    title="Preferences",
+                    tokens=46,
+                    origin="agent",
+                    note_id="7k2m9qx4tb1c",
+                    path="agent-memory/preferences.md",
+                    date=_DAY,
+                ),
+                StartPart("work", "rules", "Rules that bind", tokens=42, origin="system"),
+            ),
+            omitted=(),
+            omitted_more=0,
+            index=_INDEX,
+            project="harbour",
+            since="2026-11-01T17:30:00.000Z",
+        ),
+    ),
     "remember_about_user": (
         {"observation": "Prefers dark themes in every editor.", "category": "preferences"},
         answers.Remembered(

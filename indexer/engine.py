@@ -33,7 +33,7 @@ from .view import View
 
 log = logging.getLogger(__name__)
 
-FORMAT = 6
+FORMAT = 7
 """Version of what the index keeps; raise it when analysis, passages or weights change."""
 
 ATTEMPTS = 4

@@ -27,6 +27,7 @@ from ..vault.audit import (
 from ..vault.errors import StorageFailure, ZibaldoneError
 from .answers import NoteAnswer, Passage, RecallAnswer, SearchAnswer, Source
 from .secrets import find_secret
+from .start_answers import StartAnswer
 from .tokens import count_tokens
 from .vault import Vault
 
@@ -42,7 +43,7 @@ BEYOND = 200
 COUNTED = 8000
 """Characters of a note of which the tokens are counted; those of a longer one are estimated."""
 
-Answer = TypeVar("Answer", SearchAnswer, RecallAnswer, NoteAnswer)
+Answer = TypeVar("Answer", SearchAnswer, RecallAnswer, NoteAnswer, StartAnswer)
 _log = logging.getLogger(__name__)
 
 
@@ -50,7 +51,7 @@ class Asked:
     """One question that is being answered, and what is to be kept of its answer."""
 
     def __init__(self) -> None:
-        self._answer: SearchAnswer | RecallAnswer | NoteAnswer | None = None
+        self._answer: SearchAnswer | RecallAnswer | NoteAnswer | StartAnswer | None = None
         self._states: Mapping[str, str] = {}
 
     def answered(self, answer: Answer, rows: Iterable[Row] = ()) -> Answer:
@@ -67,6 +68,8 @@ class Asked:
                 return self._recalled(asked, self._answer)
             case NoteAnswer():
                 return self._read(asked, self._answer)
+            case StartAnswer():
+                return self._started(asked, self._answer)
             case _:
                 return asked
 
@@ -90,6 +93,30 @@ class Asked:
             given=tuple(self._given(each, each.tokens) for each in answer.sources),
             left_out=tuple(left_out),
             more_left_out=answer.omitted_more,
+        )
+
+    def _started(self, asked: Retrieval, answer: StartAnswer) -> Retrieval:
+        """Notes are listed; what was made of many has no id, and only its tokens count."""
+        given = [
+            Given(
+                each.note_id, self._states.get(each.path or "", "")[:REVISION_LENGTH], each.tokens
+            )
+            for each in answer.parts
+            if each.note_id
+        ]
+        left_out = [
+            LeftOut(each.note_id, each.reason, each.tokens)
+            for each in answer.omitted
+            if each.note_id
+        ]
+        return replace(
+            asked,
+            found=len(answer.parts),
+            tokens=answer.tokens,
+            given=tuple(given),
+            more_given=len(answer.parts) - len(given),
+            left_out=tuple(left_out),
+            more_left_out=answer.omitted_more + len(answer.omitted) - len(left_out),
         )
 
     def _given(self, part: Passage | Source, tokens: int) -> Given:

@@ -28,17 +28,25 @@ _NO_WORD = re.compile(r"[\W_]+")
 class Borders:
     """The borders of one question. `project` None stands for all projects, `author` for all.
 
-    Raises `RuleForbids` for a project of which a rule lets the caller recall nothing.
+    With `closed`, no project stands for none at all. Raises `RuleForbids` for a project of which
+    a rule lets the caller recall nothing.
     """
 
-    def __init__(self, vault: Vault, project: str | None, author: Author | None = None) -> None:
+    def __init__(
+        self,
+        vault: Vault,
+        project: str | None,
+        author: Author | None = None,
+        *,
+        closed: bool = False,
+    ) -> None:
         self._vault, self._index, self._project = vault, vault.index, project
         self._author = author
         self.guard = Guard(vault)
         self.guard.refuse_scope(project)
         self._others = frozenset[str]()
-        if project is not None:
-            self._others = self._index.projects() - {project}
+        if closed or project is not None:
+            self._others = self._index.projects() - {project or ""}
         self._other_tags = frozenset(map(_tag_key, self._others))
         self._tied_notes: dict[str, bool] = {}
         self._open_links: dict[str, frozenset[str]] = {}
@@ -57,7 +65,11 @@ class Borders:
     def admits_note(self, path: str) -> bool:
         """Whether something of a note may be told."""
         row = self._index.row(path)
-        if row is None or row.muted or row.conflict_copy:
+        return row is not None and self.admits_row(row)
+
+    def admits_row(self, row: Row) -> bool:
+        """Whether something of a note may be told, as the index knows it."""
+        if row.muted or row.conflict_copy:
             return False
         return row.project not in self._others and self.guard.admits_row(row)
 
@@ -67,13 +79,31 @@ class Borders:
             return False
         return self._lies_inside(hit) and self.guard.admits(hit)
 
+    def told(self, row: Row) -> list[Hit]:
+        """The passages of a note that may be told, in their order."""
+        return [hit for hit in self._index.parts(row) if self.admits(hit)]
+
+    def tells(self, row: Row) -> bool:
+        """Whether there is something in a note that may be told."""
+        return len(row.docs) > 1 if self.tells_all(row) else bool(self.told(row))
+
+    def tells_all(self, row: Row) -> bool:
+        """Whether all passages of a note of this project may be told, without a look at them."""
+        inside = bool(row.project) or not self._others
+        return inside and self._author is None and self.guard.frees(row)
+
     def _lies_inside(self, hit: Hit) -> bool:
         row = hit.row
         if row.muted or row.conflict_copy or row.project in self._others:
             return False
         if not self._others or row.project:
             return True
-        return not self._is_tied_note(row) and not self._is_tied(parse(hit.text), row.path)
+        return not self._is_tied_note(row) and not self.ties(hit.text, row.path)
+
+    def ties(self, text: str, path: str) -> bool:
+        """Whether a text in a note of no project is tied to a project that is another one."""
+        marked = bool(self._others) and any(mark in text for mark in "#[")
+        return marked and self._is_tied(parse(text), path)
 
     def _is_tied_note(self, row: Row) -> bool:
         """Whether the frontmatter's tags tie a whole note to another project."""

@@ -161,6 +161,10 @@ class Guard:
         parts = self._vault.index.parts(row)
         return self.admits_row(row) and not any(map(self._forbidding, parts))
 
+    def frees(self, row: Row) -> bool:
+        """Whether no rule is about anything in a note."""
+        return not self._of_row(row)
+
     def tell(self, moment: str) -> None:
         """Keep a record of what was left out. A failure to do so is no failure of the question."""
         for bound, count in self._stopped.items():

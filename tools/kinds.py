@@ -14,7 +14,7 @@ from ..indexer.view import Scope
 from ..vault.categories import file_name
 from ..vault.errors import InvalidArgument, NoteNotFound, NoteUnusable
 from ..vault.memory import canonical
-from ..vault.note import Note, read_note
+from ..vault.note import CONTEXT_SET, Note, read_note
 from ..vault.paths import NOTE_ENDING, fold_name
 from .places import memory_folder, new_note
 from .refusals import OwnerOnly
@@ -25,6 +25,12 @@ Kind = Literal["rules", "progress", "thread"]
 
 FOLDERS: Final[dict[Kind, str]] = {"progress": "plans", "thread": "threads"}
 """The folder in a memory in which new notes of a kind are made."""
+
+OWNERS: Final[dict[str, str]] = {
+    "rules": "change or take out rules",
+    CONTEXT_SET: "say what is loaded at the start of a session",
+}
+"""The kinds of notes that agents change by no edit, and what that would be."""
 
 NAME_LENGTH = 200
 """Characters of a name at most."""
@@ -60,9 +66,9 @@ def is_told(vault: Vault, row: Row | None) -> bool:
 
 
 def refuse_agents(vault: Vault, kind: str) -> None:
-    """Raise `OwnerOnly` when an agent is about to change a note of rules by another way."""
-    if kind == "rules" and vault.caller.origin != "owner":
-        raise OwnerOnly("change or take out rules")
+    """Raise `OwnerOnly` when an agent is about to change a note that is the owner's to change."""
+    if kind in OWNERS and vault.caller.origin != "owner":
+        raise OwnerOnly(OWNERS[kind])
 
 
 def rows_of(vault: Vault, kind: Kind, project: str | None) -> list[Row]:

@@ -27,6 +27,7 @@ from .derivation import STALE, mark_stale
 from .diff import word_diff
 from .enforcement import Guard
 from .kinds import refuse_agents
+from .marks import refuse_marks
 from .refs import resolve, rows_with
 from .secrets import refuse_secrets
 from .vault import Vault
@@ -155,6 +156,7 @@ def _changed(
             source = change(note.source, item)
             check_size(path, source)
         if source.data != note.source.data:
+            refuse_marks(vault, note, parse_note(vault.layout, path, source.data))
             act = vault.act(op, note.known_as(place.row.id), place.observation, reason=reason)
             vault.store.write(path, source.data, expected=note.source.token, act=act)
     vault.index.touched((path,))

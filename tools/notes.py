@@ -21,6 +21,7 @@ from ..vault.errors import (
 )
 from ..vault.frontmatter import quote
 from ..vault.ids import derived_id, is_id, new_id
+from ..vault.markdown import parse
 from ..vault.markdown import section as section_span
 from ..vault.memory import observations
 from ..vault.note import MAX_BYTES, Note, Problem, parse_note, read_note
@@ -45,6 +46,7 @@ from .enforcement import Guard
 from .form import checked_tag
 from .kinds import refuse_agents
 from .linked import backlinks, links, missing_part
+from .marks import refuse_marks, refuse_pins
 from .own_words import in_own_words
 from .places import known_project, new_note, project_name
 from .refs import resolve, whole
@@ -117,6 +119,7 @@ def create_note(
     or to where notes are ignored.
     """
     title = _checked_title(title)
+    refuse_pins(vault, [*tags, *parse(body).tags])
     name = project_name(vault.layout, project)
     home = parent = f"{vault.settings.projects_folder}/{name}"
     if folder is not None:
@@ -171,7 +174,9 @@ def edit_note(
         changed = data != before.source.data
         if changed:
             _refuse_large("content", data)
-            guard.refuse_new(before, parse_note(vault.layout, row.path, data))
+            made = parse_note(vault.layout, row.path, data)
+            refuse_marks(vault, before, made)
+            guard.refuse_new(before, made)
             act = vault.act("edit", before.known_as(row.id))
             token = vault.store.write(row.path, data, expected=token, act=act)
     if changed:

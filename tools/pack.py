@@ -142,17 +142,8 @@ class Packer:
 
     def _cut(self, candidate: Candidate, room: int, *, in_sentence: bool) -> tuple[str, int] | None:
         """The longest beginning that fits, and its tokens; what stands behind the body stays."""
-        end = f"{CUT_MARK}{candidate.tail}"
-        space = room - self._measure(f"{end}\n")
-        for _ in range(_ATTEMPTS):
-            body = cut_to(candidate.body, space) if space > 0 else ""
-            if not body.strip(" -#") or not (in_sentence or _is_whole(candidate.body, body)):
-                return None
-            tokens = self._measure(f"{body}{end}\n")
-            if tokens <= room:
-                return f"{body}{end}", tokens
-            space -= tokens - room
-        return None
+        line = (candidate.body, candidate.tail)
+        return shortened(line, room, self._measure, in_sentence=in_sentence)
 
     def _header(self, row: Row) -> int:
         """What the citation of a note takes, and the line that may say that the note goes on."""
@@ -164,6 +155,27 @@ class Packer:
     def _spend(self, note: int, tokens: int) -> None:
         self._left -= tokens
         self._used[note] = self._used.get(note, 0) + tokens
+
+
+def shortened(
+    line: tuple[str, str], room: int, measure: Measure, *, in_sentence: bool = False
+) -> tuple[str, int] | None:
+    """The longest beginning of a body that fits, with the tail behind it, and its tokens.
+
+    It ends with a sentence or a line, or if need be `in_sentence`. None when nothing has room.
+    """
+    body, tail = line
+    end = f"{CUT_MARK}{tail}"
+    space = room - measure(f"{end}\n")
+    for _ in range(_ATTEMPTS):
+        cut = cut_to(body, space) if space > 0 else ""
+        if not cut.strip(" -#") or not (in_sentence or _is_whole(body, cut)):
+            return None
+        tokens = measure(f"{cut}{end}\n")
+        if tokens <= room:
+            return f"{cut}{end}", tokens
+        space -= tokens - room
+    return None
 
 
 def _fact(hit: Hit) -> str:

@@ -118,6 +118,7 @@ class OwnerOnly(Refused):
     """An agent asked for what only the vault's owner may do."""
 
     what: str
+    how: str = "Ask the owner to do it."
     code = "owner_only"
 
     @property
@@ -126,7 +127,7 @@ class OwnerOnly(Refused):
 
     @property
     def next_step(self) -> str:
-        return "Ask the owner to do it."
+        return self.how
 
 
 @dataclass(eq=False)

@@ -12,12 +12,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ..vault.errors import InvalidArgument, NoteNotFound
+from ..vault.markdown import parse
 from ..vault.note import read_note
 from .answers import MemoryType, Remembered, Similar
 from .form import Candidate, check_form
 from .gate import CHANGED, Verdict, find_line, give_receipt, judge, name_of, read_verdict
 from .idempotency import answer_again, key_of
 from .lifecycle import update_memory
+from .marks import refuse_pins
 from .near import Memory, look, sourced
 from .places import project_name
 from .refusals import ReceiptRefused
@@ -117,6 +119,7 @@ def _checked(
     """The checks for which nothing has to be looked up: form, secrets and trust."""
     candidate = check_form(observation, summary, kind, tags, derived_from, expires)
     refuse_secrets(candidate.text, summary or "")
+    refuse_pins(vault, parse(candidate.words).tags)
     return with_trust(candidate, vault.caller)
 
 

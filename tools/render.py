@@ -40,6 +40,7 @@ from .answers import (
     ThreadNotes,
     Updated,
 )
+from .start_answers import StartAnswer
 
 Role = Literal["text", "title", "path", "faint", "good", "warning", "added", "removed"]
 Piece = tuple[str, Role]
@@ -62,8 +63,8 @@ _CONTROL = re.compile(r"\r(?=\n)|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 def plain(answer: object) -> str:
-    """Return an answer as text. The text of a recall is exactly its `context`."""
-    if isinstance(answer, RecallAnswer) and answer.context:
+    """Return an answer as text. That of a recall, or a start, is exactly its `context`."""
+    if isinstance(answer, RecallAnswer | StartAnswer) and answer.context:
         return answer.context
     return "".join(text for text, _ in pieces(answer)).rstrip("\n")
 
@@ -180,6 +181,25 @@ def _recall(answer: RecallAnswer) -> Iterator[Piece]:
         shown = ", ".join(f"{one.title} ({one.reason})" for one in answer.omitted[:5])
         yield f": {shown}\n" if shown else "\n", "faint"
     yield from _closing(answer.hint, answer.index)
+
+
+@pieces.register
+def _start(answer: StartAnswer) -> Iterator[Piece]:
+    if not answer.context:
+        yield "There is nothing to start with yet.\n", "warning"
+    else:
+        yield f"{answer.context}\n\n", "text"
+    yield f"{answer.tokens} of {answer.budget_tokens} tokens\n", "faint"
+    for part in answer.parts:
+        yield f"  {part.part}: {part.title}", "text"
+        yield f"  {part.path}" if part.path else "", "path"
+        yield f"  {part.tokens} tokens{', cut' if part.cut else ''}\n", "faint"
+    for left in answer.omitted:
+        yield f"  left out ({left.reason}): {left.title}", "warning"
+        yield f"  {left.tokens} tokens\n", "faint"
+    if answer.omitted_more:
+        yield f"  and {answer.omitted_more} more left out\n", "warning"
+    yield from _closing(None, answer.index)
 
 
 @pieces.register

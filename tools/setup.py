@@ -36,6 +36,11 @@ SETTINGS = """\
 # Days for which is kept what agents have asked, until `zib sweep --yes`.
 #audit_days = 90
 
+# Tokens for what a session starts with: about you, about its project, and work in progress.
+#personal_tokens = 1500
+#project_tokens = 2500
+#work_tokens = 1000
+
 # Which names programs may declare for their memory ("support-*" is the beginning of one).
 #memory_names = { allow = [], deny = [] }
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ..indexer.catalog import Row
+from ..indexer.index import Hit
 from ..indexer.passages import today
 from .answers import CategoryLine, MemorySummary, ProjectMemory
 from .borders import Borders
@@ -33,7 +36,7 @@ def _summary(vault: Vault, project: str | None) -> MemorySummary:
     memory = [row for row in rows if row.note_class == "agent-memory" and not row.kind]
     plans = [row for row in rows if row.kind == "progress"]
     ruled = [row for row in rows if row.kind == "rules"]
-    lines = {row.path: _line(vault, borders, row) for row in memory}
+    lines = {row.path: category_line(row, borders.told(row)) for row in memory}
     names = sorted({row.project for row in rows if row.project})
     projects = tuple(
         ProjectMemory(
@@ -53,9 +56,9 @@ def _summary(vault: Vault, project: str | None) -> MemorySummary:
     )
 
 
-def _line(vault: Vault, borders: Borders, row: Row) -> CategoryLine:
-    hits = filter(borders.admits, vault.index.parts(row))
-    facts = [hit for hit in hits if hit.passage is not None and hit.passage.is_observation]
+def category_line(row: Row, told: Sequence[Hit]) -> CategoryLine:
+    """A category with what may be told of it: its observations, and its summary or first words."""
+    facts = [hit for hit in told if hit.passage is not None and hit.passage.is_observation]
     return CategoryLine(
         category=row.category,
         note_id=row.id,

@@ -55,6 +55,9 @@ READ = 500
 RECALLED = 20
 """Lines of a thread that a recall considers."""
 
+LAST = 10
+"""Lines of a thread that a session starts with, beside those that are pending."""
+
 COMPARED = 5
 """Memories with which a candidate is compared."""
 
@@ -137,6 +140,19 @@ def thread_hits(vault: Vault, thread: str, query: str) -> list[Hit]:
     scored = (replace(hit, score=_share(hit.text, wanted)) for hit in hits)
     found = sorted((hit for hit in scored if hit.score), key=lambda hit: (-hit.score, -hit.part))
     return found[:RECALLED]
+
+
+def thread_tail(vault: Vault, thread: str) -> tuple[Row | None, list[Hit]]:
+    """What a thread has pending and noted last, oldest first; inside a question only."""
+    key = name_key(thread)
+    row = next((one for one in _rows(vault) if name_key(one.title) == key), None)
+    note = _live(vault, row)
+    if row is None or note is None:
+        return None, []
+    lines = list(enumerate(thread_lines(note), 1))
+    last = {number for number, _ in lines[-LAST:]}
+    kept = [each for each in lines if each[1].kind == "pending" or each[0] in last]
+    return row, [_hit(row, note, number, line) for number, line in kept]
 
 
 # Finding

@@ -204,6 +204,45 @@ def _state(file: Path) -> tuple[int, int, int]:
     return found.st_ino, found.st_size, found.st_mtime_ns
 
 
+def last_start(state_dir: Path, agent: str, session: str) -> str:
+    """When the last session of an agent, other than this one, started first; "" without one.
+
+    The newest months are looked at first, and only what may be such a line is read. Raises
+    StorageFailed.
+    """
+    marks = (b'"tool":"start_session"', b'"agent":' + _json(agent))
+    by_month: dict[str, list[str]] = {}
+    for device, name in _files(state_dir):
+        by_month.setdefault(name, []).append(device)
+    for name in sorted(by_month, reverse=True):
+        lines = (line for device in by_month[name] for line in _lines(state_dir, device, name))
+        likely = (line for line in lines if all(mark in line for mark in marks))
+        starts = [each for line in likely if (each := _start(line, agent, session))]
+        if starts:
+            last = max(starts)[1]
+            return min(time for time, each in starts if each == last)
+    return ""
+
+
+def _start(line: bytes, agent: str, session: str) -> tuple[str, str] | None:
+    """Time and session of a line that is a start of this agent in another session.
+
+    Without names of sessions, each start is taken for one.
+    """
+    try:
+        one = parse(line)
+    except ValueError:
+        return None
+    named = one.caller.session or one.time
+    if one.tool != "start_session" or one.error or one.caller.agent != agent or named == session:
+        return None
+    return one.time, named
+
+
+def _json(text: str) -> bytes:
+    return json.dumps(readable(text), ensure_ascii=False).encode()
+
+
 def count_before(state_dir: Path, day: str) -> int:
     """Count the retrievals before a day, YYYY-MM-DD. Raises StorageFailed."""
     return sum(one.time < day for one in read_audit(state_dir).retrievals)

@@ -185,6 +185,20 @@ def add_to_list(source: Source, key: str, item: str) -> Source:
     return _verified(source, _with_block(source, block), {**properties, key: [*present, item]})
 
 
+def remove_from_list(source: Source, key: str, item: str) -> Source:
+    """Take an item out of a list property; a list that has no other goes with it.
+
+    Raises NoteUnusable as `set_property` does.
+    """
+    properties, _ = _open(source)
+    key = _spelled(properties, key)
+    known = entries(key, properties.get(key))
+    kept = [each for each in known if each != item]
+    if len(kept) == len(known):
+        return source
+    return set_property(source, key, kept) if kept else remove_property(source, key)
+
+
 # Reading
 
 

@@ -187,6 +187,17 @@ class History:
         """Return where the records of a note stand, in the order of time."""
         return self._positions("note = ?", note)
 
+    def since(self, note: str, time: str, limit: int) -> list[Record]:
+        """Return the last records of a note from a time on, the latest first.
+
+        Raises JournalUnreadable.
+        """
+        condition = f"note = ? AND time >= ? ORDER BY {_LATEST} LIMIT ?"
+        query = f"SELECT {_POSITION} FROM told WHERE {condition}"
+        return self._reading(
+            lambda: [Position(*row) for row in self._rows(query, note, time, str(limit))]
+        )
+
     def of_agent(self, agent: str, since: str = "") -> list[Position]:
         """Return where an agent's records since a time (as in records) stand, in its order."""
         return self._positions("agent = ? AND time >= ?", agent, since)

@@ -24,7 +24,10 @@ ProblemKind: TypeAlias = Literal[
     "frontmatter", "encoding", "binary", "too-large", "unreadable", "conflict-copy"
 ]
 
-KINDS = ("rules", "progress", "thread", "context-set")
+CONTEXT_SET = "context-set"
+"""A note that lists, in their order, what agents load at the start of a session."""
+
+KINDS = ("rules", "progress", "thread", CONTEXT_SET)
 """What a memory note can be instead of a category."""
 
 _SAMPLE = 8192
@@ -235,15 +238,17 @@ def own_tags(note: Note) -> tuple[str, ...]:
 
 
 def _kind(own: Mapping[str, object], place: Place, source: Source, unusable: str | None) -> str:
-    """What a memory note is instead of a category; looked for in broken frontmatter too."""
-    if place.note_class != "agent-memory":
-        return ""
+    """What a note is instead of a category; looked for in broken frontmatter too.
+
+    Outside of memory a note can be a context set and nothing else.
+    """
     kind = _text(own.get("kind")).lower()
     if not kind and unusable is not None:
         start, end = source.yaml or (0, 0)
         found = _KIND.search(source.text, start, end)
         kind = found[1].lower() if found else ""
-    return kind if kind in KINDS else ""
+    known = KINDS if place.note_class == "agent-memory" else (CONTEXT_SET,)
+    return kind if kind in known else ""
 
 
 def _category(own: Mapping[str, object], place: Place, title: str) -> str:

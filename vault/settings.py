@@ -40,6 +40,7 @@ _Choice = TypeVar("_Choice", bound=str)
 
 POLL_SECONDS = (0.05, 3600)
 DAYS = (1, 3650)
+TOKENS = (0, 200_000)
 MAX_SETTINGS_BYTES = 64 * 1024
 
 _NAMES = re.compile(r"[A-Za-z0-9_-]+\*?|\*")
@@ -82,7 +83,8 @@ class Settings:
     for a verdict: on similar memories, always or never. `watch` says how a long-lived process
     hears of changes, and `poll_seconds` how often a polling one looks. `thread_days` is how long
     a thread of short-term notes is kept after the last of them, and `audit_days` how long is
-    kept what agents have asked, before a sweep takes it out. `memory_names` says which names
+    kept what agents have asked, before a sweep takes it out. `personal_tokens`, `project_tokens`
+    and `work_tokens` bound the three parts of a session's start. `memory_names` says which names
     programs may declare. `clients` has what is set for single clients, by `client_key`.
     """
 
@@ -94,6 +96,9 @@ class Settings:
     poll_seconds: float = 1.0
     thread_days: int = 14
     audit_days: int = 90
+    personal_tokens: int = 1500
+    project_tokens: int = 2500
+    work_tokens: int = 1000
     memory_names: MemoryNames = MemoryNames()
     clients: Mapping[str, Client] = field(default_factory=dict, hash=False)
 
@@ -198,14 +203,16 @@ class _Reader:
         return float(value)
 
     def days(self, key: str, default: int) -> int:
+        return self.whole(key, default, "days", DAYS)
+
+    def tokens(self, key: str, default: int) -> int:
+        return self.whole(key, default, "tokens", TOKENS)
+
+    def whole(self, key: str, default: int, unit: str, bounds: tuple[int, int]) -> int:
         value = self.table.get(key, default)
-        shortest, longest = DAYS
-        if (
-            isinstance(value, bool)
-            or not isinstance(value, int)
-            or not shortest <= value <= longest
-        ):
-            raise self.invalid(f"{key} has to be a number of days from {shortest} to {longest}")
+        least, most = bounds
+        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+            raise self.invalid(f"{key} has to be a number of {unit} from {least} to {most}")
         return value
 
 
@@ -226,6 +233,9 @@ def parse_settings(table: Mapping[str, object], path: str) -> Settings:
         poll_seconds=reader.seconds("poll_seconds", default.poll_seconds),
         thread_days=reader.days("thread_days", default.thread_days),
         audit_days=reader.days("audit_days", default.audit_days),
+        personal_tokens=reader.tokens("personal_tokens", default.personal_tokens),
+        project_tokens=reader.tokens("project_tokens", default.project_tokens),
+        work_tokens=reader.tokens("work_tokens", default.work_tokens),
         memory_names=reader.memory_names("memory_names"),
         clients=reader.clients("clients"),
     )

@@ -44,7 +44,7 @@ def test_answer_is_that_of_the_function(one: Tool) -> None:
 
 def test_hints_are_honest() -> None:
     reading = {"search", "recall", "get_note", "list_notes", "memory_summary"}
-    reading |= {"resume_point", "progress", "read_notes", "consolidate"}
+    reading |= {"resume_point", "progress", "read_notes", "consolidate", "start_session"}
     reading |= {"get_rules", "check_rules"}
     assert {one.name for one in TOOLS if one.read_only} == reading
     changing = {"edit_note", "update_memory", "forget", "delete_note", "add_rule"}
@@ -65,6 +65,7 @@ def test_every_name_of_the_contract_is_there() -> None:
         "update_memory",
         "forget",
         "delete_note",
+        "start_session",
         "memory_summary",
         "create_progress",
         "start_step",

@@ -1,0 +1,96 @@
+"""Context sets: notes that list, link by link, what is loaded at the start of a session.
+
+Only what a set may tell itself counts of it: a link in a line that is hidden, or tied to another
+project, leads nowhere. What a link leads to is told as far as any recall would tell it; a link to
+something that is not for the caller is passed over like a word. A link to nothing is told by its
+line, for what it is called may be the name of something that is gone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from ..indexer.catalog import Row
+from ..indexer.index import Hit
+from ..indexer.passages import today, visible
+from ..vault.errors import NoteNotFound
+from ..vault.markdown import Link, parse
+from ..vault.markdown import section as section_span
+from ..vault.note import Note, read_note
+from ..vault.sections import find_anchor, find_block
+from ..vault.source import readable
+from .borders import Borders
+from .linked import is_attachment
+from .vault import Vault
+
+
+@dataclass(frozen=True, slots=True)
+class Linked:
+    """A link of a set, in the order of the set; without a row, it leads to nothing."""
+
+    line: int
+    row: Row | None = None
+    anchor: str = ""
+
+
+def links_of(vault: Vault, borders: Borders, row: Row) -> Iterator[Linked]:
+    """Yield what a set lists, in its order; inside a question only."""
+    try:
+        note = read_note(vault.layout, row.path)
+    except NoteNotFound:
+        return
+    first = note.source.text.count("\n", 0, note.source.body) + 1
+    for hit in borders.told(row):
+        start = first + (hit.passage.line if hit.passage else 0)
+        for link in parse(hit.text).links:
+            yield from _linked(vault, borders, row, link, start + link.line)
+
+
+def _linked(vault: Vault, borders: Borders, row: Row, link: Link, line: int) -> Iterator[Linked]:
+    path = vault.index.resolver().link(link.target, row.path) if link.target else None
+    found = vault.index.row(path) if path else None
+    if found is None:
+        if not is_attachment(link.target):
+            yield Linked(line)
+    elif found.path != row.path and borders.admits_note(found.path):
+        yield Linked(line, found, link.anchor)
+
+
+def passages_at(vault: Vault, borders: Borders, row: Row, anchor: str) -> list[Hit] | None:
+    """What may be told of a note, or of the part behind an anchor; None when there is no part."""
+    told = borders.told(row)
+    if not anchor or not told:
+        return told
+    try:
+        note = read_note(vault.layout, row.path)
+    except NoteNotFound:
+        return []
+    span = _span(visible(vault.layout, note, today()), anchor)
+    if span is None:
+        return None
+    return [part for hit in told if (part := _within(hit, note, *span))]
+
+
+def _span(note: Note, anchor: str) -> tuple[int, int] | None:
+    """Where in the text of a note the part is that an anchor names."""
+    base = note.source.body
+    if anchor.startswith("^"):
+        block = find_block(note.structure, note.body, anchor[1:])
+        return (base + block[0], base + block[1]) if block else None
+    heading = find_anchor(note.structure, anchor)
+    if heading is None:
+        return None
+    end = section_span(note.structure, note.body, heading)[1]
+    return base + heading.start, base + end
+
+
+def _within(hit: Hit, note: Note, start: int, end: int) -> Hit | None:
+    """What of a passage lies in a span; of an observation all or nothing."""
+    passage = hit.passage
+    if passage is None or passage.end <= start or passage.start >= end:
+        return None
+    if passage.is_observation or hit.row.token != note.source.token:
+        return hit
+    first, last = max(start, passage.start), min(end, passage.end)
+    return replace(hit, text=readable(note.source.text[first:last]).strip("\r\n"))

@@ -1,0 +1,218 @@
+"""What a session starts with, as entries in their order: personal, of the project, of the work.
+
+In the personal part and in that of the project come first the owner's context sets, link by link,
+then the pinned notes, then what is derived: an index of notes and memory, and what others have
+changed. Work in progress has a part of its own, so that no number of pins can keep it out.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+
+from ..indexer.catalog import Row
+from ..indexer.index import Hit
+from ..indexer.passages import today
+from ..indexer.view import Scope
+from ..vault.note import CONTEXT_SET
+from ..vault.rules import LEVELS, MEMORY, Rule
+from .answers import Origin
+from .borders import Borders
+from .changes import NoteChange
+from .envelope import quoted
+from .gather import line_of
+from .marks import pinned
+from .pack import citation
+from .plans import unfinished
+from .prefix import Entry, Place
+from .render import counted
+from .rules import rules_in
+from .search import origin_of
+from .sets import links_of, passages_at
+from .start_answers import StartKind, StartPartName
+from .threads import thread_tail
+from .vault import Vault
+from .vocabulary import labels, profile, tags
+
+FOLDERS = 12
+"""Folders of a project that are named: those with the most notes."""
+
+_TRUSTED_LEAST: tuple[Origin, ...] = ("untrusted", "agent", "system", "owner")
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """One session's start. Made inside a question only."""
+
+    vault: Vault
+    borders: Borders
+    project: str | None
+    thread: str | None
+    changes: Sequence[NoteChange] = ()
+    loaded: set[Place] = field(default_factory=set)
+    """What is loaded already, and is not loaded again."""
+
+    def rows(self, project: str | None) -> list[Row]:
+        """The notes of a project, or of none, of which something may be told; by path."""
+        paths = self.vault.index.paths(Scope(project=project or "", muted=False))
+        return [paths[path] for path in sorted(paths) if self.borders.admits_row(paths[path])]
+
+    def entries(self, part: StartPartName) -> Iterator[Entry]:
+        """Yield the entries of a part in their order."""
+        if part == "work":
+            yield from self._work()
+        elif part == "personal":
+            yield from self._about(part, None, "the user")
+        elif self.project is not None:
+            yield from self._about(part, self.project, self.project)
+
+    def _about(self, part: StartPartName, project: str | None, whom: str) -> Iterator[Entry]:
+        rows, seen = self.rows(project), set(self.loaded)
+        for row in rows:
+            if row.kind == CONTEXT_SET:
+                yield from self._set(part, row, seen)
+        for row in pinned(rows):
+            if (row.path, "") not in seen and self.borders.tells(row):
+                yield self._note(part, "pin", row)
+        if project is not None:
+            yield _list(part, "index", f"Notes of {whom}", lambda: self._index(rows))
+        memory = [row for row in rows if _is_category(row)]
+        yield _list(part, "profile", f"Memory about {whom}", lambda: profile(self.borders, memory))
+        changed = [one for one in self.changes if one.row.project == (project or "")]
+        title = f"Changed since your last session, about {whom}"
+        yield _list(part, "changes", title, lambda: map(str, changed))
+
+    # Notes
+
+    def _set(self, part: StartPartName, row: Row, seen: set[Place]) -> Iterator[Entry]:
+        """What a context set lists. What is loaded already is not loaded again."""
+        for link in links_of(self.vault, self.borders, row):
+            if link.row is None:
+                yield _missing(part, row, link.line)
+            elif seen.isdisjoint([(link.row.path, ""), (link.row.path, link.anchor)]):
+                seen.add((link.row.path, link.anchor))
+                hits = passages_at(self.vault, self.borders, link.row, link.anchor)
+                if hits is None:
+                    yield _missing(part, row, link.line)
+                elif hits:
+                    yield self._note(part, "context-set", link.row, link.anchor, hits)
+
+    def _note(
+        self,
+        part: StartPartName,
+        kind: StartKind,
+        row: Row,
+        anchor: str = "",
+        hits: Sequence[Hit] | None = None,
+    ) -> Entry:
+        """A note, or `hits` of it; a whole one is read when it is its turn."""
+        title = f"{row.title} › {anchor}" if anchor else row.title
+
+        @cache
+        def told() -> Sequence[Hit]:
+            return self.borders.told(row) if hits is None else hits
+
+        return Entry(
+            part=part,
+            kind=kind,
+            title=title,
+            citation=citation(row._replace(title=title)),
+            lines=lambda: map(line_of, told()),
+            origin=lambda: min(map(origin_of, told()), key=_TRUSTED_LEAST.index),
+            row=row,
+            anchor=anchor,
+        )
+
+    # What is derived
+
+    def _index(self, rows: Iterable[Row]) -> Iterator[str]:
+        """How many notes a project has, and in which of its folders."""
+        notes = [row.path for row in rows if row.note_class == "user-doc" and self._counts(row)]
+        inside = (path.split("/")[2:] for path in notes)
+        folders = Counter(parts[0] for parts in inside if len(parts) > 1)
+        if notes:
+            yield f"- {counted(len(notes), 'note')}"
+        first = sorted(folders.items(), key=lambda each: (-each[1], each[0]))[:FOLDERS]
+        if first:
+            yield f"- Folders: {', '.join(f'{name} ({number})' for name, number in first)}"
+
+    def _counts(self, row: Row) -> bool:
+        return self.borders.tells_all(row) or bool(self.borders.told(row))
+
+    # Work in progress
+
+    def _work(self) -> Iterator[Entry]:
+        rows = self.rows(None)
+        own = self.rows(self.project) if self.project is not None else []
+        yield _list("work", "plans", "Open plans", lambda: self._plans([*rows, *own]))
+        yield from self._thread()
+        yield _list("work", "rules", "Rules that bind", lambda: self._rules([*rows, *own]))
+        yield _list("work", "vocabulary", "Words in use", lambda: self._words(rows, own))
+
+    def _plans(self, rows: Iterable[Row]) -> Iterator[str]:
+        """The unfinished plans with their next steps, those that were changed last first."""
+        plans = [row for row in rows if row.kind == "progress"]
+        for row in sorted(plans, key=lambda row: (-row.mtime_ns, row.path)):
+            for plan in unfinished(self.vault, [row]):
+                step = f"{plan.next.step} ({plan.next.state})" if plan.next else "none"
+                line = f"- {plan.task}, {plan.percent} %, next: {step}"
+                if not self.borders.ties(line, row.path):
+                    yield f"{line} ({row.path})"
+
+    def _thread(self) -> Iterator[Entry]:
+        if self.thread is None:
+            return
+        row, hits = thread_tail(self.vault, self.thread)
+        told = [hit for hit in hits if self.borders.guard.admits(hit)]
+        if row is not None and told:
+            yield self._note("work", "thread", row, hits=told)
+
+    def _rules(self, rows: Iterable[Row]) -> Iterator[str]:
+        """The rules for the work; those on the memory itself the tools keep without telling."""
+        found = [rule for row in rows if row.kind == "rules" for rule in self._told_rules(row)]
+        for rule in sorted(found, key=lambda one: (LEVELS.index(one.level), one.path, one.line)):
+            yield f"- {rule.level}: {rule.statement} ({rule.path}:{rule.line} {rule.name})"
+
+    def _told_rules(self, row: Row) -> Iterator[Rule]:
+        words = (hit.passage.words for hit in self.borders.told(row) if hit.passage)
+        told = {each.partition(":")[2].strip() for each in words}
+        for rule in rules_in(self.vault, row):
+            on_work = rule.categories != (MEMORY,) and rule.is_live(today())
+            if on_work and rule.statement.strip() in told:
+                yield rule
+
+    def _words(self, rows: Sequence[Row], own: Sequence[Row]) -> Iterator[str]:
+        """The categories and tags in use."""
+        memory = [row for row in rows if row.note_class == "agent-memory"]
+        about = {"the user": memory, self.project or "": own}
+        for whom, known in about.items():
+            named = labels(self.borders, filter(_is_category, known))
+            if named:
+                yield f"- Categories about {whom}: {named}"
+        # The tags of rules say what is not to be told.
+        tagged = [row for row in (*memory, *own) if not row.kind]
+        used = tags(self.vault, self.borders, tagged)
+        if used:
+            yield f"- Tags: {used}"
+
+
+def _is_category(row: Row) -> bool:
+    return row.note_class == "agent-memory" and not row.kind
+
+
+def _missing(part: StartPartName, row: Row, line: int) -> Entry:
+    title = f"{row.title}, line {line}"
+    return Entry(part, "context-set", title, "", tuple, row=row, missing=True)
+
+
+def _list(
+    part: StartPartName, kind: StartKind, title: str, lines: Callable[[], Iterable[str]]
+) -> Entry:
+    """An entry that is made of lines about many notes."""
+    return Entry(part, kind, title, title, lambda: ((quoted(_flat(line)), "") for line in lines()))
+
+
+def _flat(line: str) -> str:
+    return " ".join(line.split())

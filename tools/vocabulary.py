@@ -1,0 +1,76 @@
+"""What memory is made of, in lines: its categories with their summaries, and the words in use.
+
+Derived from what the caller may be told, and from nothing else: a category of which nothing may
+be told is not there, nor is a tag that only hidden lines have.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+
+from ..indexer.catalog import Names, Row
+from ..indexer.index import Hit
+from ..vault.errors import NoteNotFound
+from ..vault.markdown import parse
+from ..vault.note import own_tags, read_note
+from .borders import Borders
+from .marks import is_pin
+from .render import counted
+from .summary import category_line
+from .vault import Vault
+
+LABELS = 100
+"""Categories that are named in a row at most."""
+
+TAGS = 40
+"""Tags that are named at most, the most frequent first."""
+
+
+def profile(borders: Borders, rows: Iterable[Row]) -> Iterator[str]:
+    """Yield a line for each category of which something may be told."""
+    for row in rows:
+        told = borders.told(row)
+        if told:
+            line = category_line(row, told)
+            facts = counted(line.observations, "fact")
+            summary = f": {line.summary}" if line.summary else ""
+            yield f"- {line.category} ({facts}, {row.path}, {line.modified_at[:10]}){summary}"
+
+
+def labels(borders: Borders, rows: Iterable[Row]) -> str:
+    """The first categories of which something may be told, in a row."""
+    told = (row.category for row in rows if borders.told(row))
+    names = list(islice(told, LABELS + 1))
+    return ", ".join([*names[:LABELS], *("…" for _ in names[LABELS:])])
+
+
+def tags(vault: Vault, borders: Borders, rows: Iterable[Row]) -> str:
+    """The tags that most notes have, in a row, each with the number of notes."""
+    spelt: dict[str, str] = {}
+    found: Counter[str] = Counter()
+    for row in rows:
+        for tag in _tags_of(vault, borders, row):
+            if not is_pin(tag):
+                found[spelt.setdefault(tag.casefold(), tag)] += 1
+    first = sorted(found.items(), key=lambda each: (-each[1], each[0].casefold()))[:TAGS]
+    return ", ".join(f"#{tag} ({number})" for tag, number in first)
+
+
+def _tags_of(vault: Vault, borders: Borders, row: Row) -> Sequence[str]:
+    """The tags of a note that may be told: with all of it, or with a part of it."""
+    names = Names.parse(row.names).tags
+    if not names or borders.tells_all(row):
+        return names
+    told = borders.told(row)
+    return tuple(dict.fromkeys(_tags_in(vault, row, told))) if told else ()
+
+
+def _tags_in(vault: Vault, row: Row, told: Iterable[Hit]) -> Iterator[str]:
+    try:
+        yield from own_tags(read_note(vault.layout, row.path))
+    except NoteNotFound:
+        return
+    for hit in told:
+        yield from parse(hit.text).tags
