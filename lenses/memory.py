@@ -15,6 +15,7 @@ from itertools import groupby
 from markupsafe import Markup
 
 from ..indexer.catalog import Row
+from ..tools.audit import Use
 from ..tools.derivation import confirm
 from ..tools.lifecycle import forget, update_memory
 from ..tools.search import known_origin
@@ -33,7 +34,7 @@ from .reading import NoteLinks, editors
 from .visit import Page, Redirect, Visit, memory_rows, row_with
 from .words import moment_of, parsed
 
-SORTS = ("place", "newest", "oldest", "author")
+SORTS = ("place", "newest", "oldest", "author", "used", "unused")
 
 _NUMBER = re.compile(r"\d{1,9}", re.ASCII)
 
@@ -55,6 +56,14 @@ class Fact:
     token: str
     found: bool
     """Whether it was there before its history began, so that nobody knows who wrote it."""
+
+    use: Use | None
+    """How often it was given to agents, as far as the audit reaches back; None for never."""
+
+    @property
+    def times(self) -> tuple[int, str]:
+        """How often it was given, and when last."""
+        return (self.use.times, self.use.last) if self.use else (0, "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +166,7 @@ def _fact(
         session=actor.session if actor else "",
         token=token_of(item.text.encode()),
         found=first is None or _was_found(visit, first, baselines),
+        use=visit.house.uses.now().get((row.id, item.id)) if item.id else None,
     )
 
 
@@ -187,6 +197,10 @@ def _filtered(facts: list[Fact], visit: Visit) -> list[Fact]:
             found.sort(key=lambda fact: (not fact.found, fact.written))
         case "author":
             found.sort(key=lambda fact: (fact.author, fact.written))
+        case "used":
+            found.sort(key=lambda fact: fact.times, reverse=True)
+        case "unused":
+            found.sort(key=lambda fact: fact.times)
     return found
 
 

@@ -17,7 +17,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from ..vault.errors import ZibaldoneError
-from . import browsing, editing, journal, memory, reading, reviewing, settings
+from . import audit, browsing, editing, journal, memory, reading, reviewing, ruling, settings
 from .guard import FILE_POLICY, Door, Guard, cookie_header
 from .live import stream
 from .pages import Pages
@@ -48,6 +48,10 @@ GET: Final[dict[str, Handler]] = {
     "/review": reviewing.review_page,
     "/trash": journal.trash_page,
     "/purge": journal.purge_page,
+    "/agents/audit": audit.audit_page,
+    "/agents/audit/{moment}": audit.moment_page,
+    "/agents/questions": audit.questions_page,
+    "/agents/rules": ruling.rules_page,
     "/help": settings.help_page,
 }
 POST: Final[dict[str, Handler]] = {

@@ -27,7 +27,7 @@ def change(visit: Visit) -> Redirect:
     back = local(visit.form.get("back", "/"))
     if kept.get("lens") == "on":
         back = "/m"
-    elif "lens" in kept and back.split("?")[0].split("/")[1] in ("m", "purge", "review"):
+    elif "lens" in kept and back.split("?")[0].split("/")[1] in ("agents", "m", "purge", "review"):
         back = "/"
     return Redirect(back, kept)
 

@@ -21,6 +21,7 @@ from ..vault.errors import NoteNotFound
 from ..vault.paths import fold_name
 from .news import News
 from .shelf import MEMORY, Shelves
+from .uses import Uses
 
 Theme = Literal["auto", "light", "dark"]
 Language = Literal["en", "es"]
@@ -69,6 +70,7 @@ class House:
     def __init__(self, vault: Vault) -> None:
         self.vault = vault
         self.shelves = Shelves(vault)
+        self.uses = Uses(vault)
         self.files = FileNames(vault)
         self.news = News(vault)
         self.ending = threading.Event()

@@ -8,14 +8,16 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from .errors import StorageFailed, reason_of
 from .files import append_line, make_folder, opened_folder, torn
+from .source import readable
 
 FOLDER = "rules"
+TIME = "%Y-%m-%dT%H:%M:%SZ"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +38,7 @@ class Stop:
 
 def now() -> str:
     """The time of a stop: ISO 8601 in UTC, to the second."""
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return datetime.now(UTC).strftime(TIME)
 
 
 def record_stop(state_dir: Path, device: str, stop: Stop) -> None:
@@ -58,4 +60,13 @@ def stops(state_dir: Path) -> Iterator[Stop]:
             for line in file.read_bytes().splitlines(keepends=True):
                 with contextlib.suppress(ValueError, TypeError):
                     if not torn(line):
-                        yield Stop(**json.loads(line))
+                        yield _checked(Stop(**json.loads(line)))
+
+
+def _checked(stop: Stop) -> Stop:
+    """Raises ValueError for a stop that is none, such as one of another program."""
+    texts = (stop.rule, stop.path, stop.moment, stop.agent, stop.session)
+    if type(stop.count) is not int or not all(isinstance(each, str) for each in texts):
+        raise ValueError("it is no stop")
+    datetime.strptime(stop.time, TIME)
+    return replace(stop, agent=readable(stop.agent), moment=readable(stop.moment))

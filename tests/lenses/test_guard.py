@@ -166,6 +166,7 @@ def test_pages_may_load_and_run_only_what_is_theirs(site):
 
 
 def test_pages_hold_no_inline_script_or_style(site):
+    site.open_lens()
     for path in PAGES:
         text = site.get(path).text
         assert not re.search(r"<style|<script(?![^>]*\bsrc=)|\bstyle=|\bon\w+=", text), path

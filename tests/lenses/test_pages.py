@@ -11,8 +11,11 @@ from zibaldone.lenses.memory import SORTS
 from zibaldone.lenses.spanish import NAMES, SPANISH
 from zibaldone.lenses.words import Words, preferred
 from zibaldone.tools import cli
+from zibaldone.tools.answers import Reason
+from zibaldone.tools.rulebook import RuleState
 from zibaldone.vault.errors import InvalidArgument
 from zibaldone.vault.revision import Op, Origin
+from zibaldone.vault.rules import Level
 
 TEMPLATES = sorted((pages.FOLDER / "templates").glob("*.html"))
 NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
@@ -38,9 +41,8 @@ def test_every_text_of_a_page_is_there_in_spanish():
 
 
 def test_every_code_of_ours_has_a_word_in_both_languages():
-    codes = {f"op {each}" for each in get_args(Op)} | {
-        f"origin {each}" for each in get_args(Origin)
-    }
+    kinds = {"op": Op, "origin": Origin, "level": Level, "left": Reason, "rule": RuleState}
+    codes = {f"{kind} {each}" for kind, known in kinds.items() for each in get_args(known)}
     assert set(NAMES) == codes | {f"by {each}" for each in SORTS}
     assert Words("es").name("op", "forget") == "olvidada"
     assert Words("en").name("op", "unheard") == "unheard"

@@ -19,7 +19,10 @@ def test_a_line_that_is_no_stop_is_passed_over(tmp_path):
     assert list(stops(tmp_path)) == []
     record_stop(tmp_path, "a", STOP)
     file = tmp_path / FOLDER / "a" / "2027-01.jsonl"
-    file.write_bytes(b"{}\nno json\n[1]\n" + file.read_bytes() + b'{"time": "torn')
+    line = file.read_bytes()
+    wrong = [line.replace(b'"recall"', b"7"), line.replace(b"2027-01-31", b"2027-31-31")]
+    wrong += [line.replace(b": 3", b": 0.5"), line.replace(b": 3", b": true")]
+    file.write_bytes(b"{}\nno json\n[1]\n" + b"".join(wrong) + line + b'{"time": "torn')
     assert list(stops(tmp_path)) == [STOP]
 
 

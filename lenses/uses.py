@@ -1,0 +1,27 @@
+"""How often what is remembered was given to agents, and when last."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ..tools.audit import Use, uses
+from ..tools.vault import Vault
+from ..vault.audit import Audit
+
+Given = Mapping[tuple[str, str], Use]
+
+
+class Uses:
+    """Keeps the counts of a vault up to date. Threads may share it."""
+
+    def __init__(self, vault: Vault) -> None:
+        self._vault = vault
+        self._made: tuple[Audit, Given] | None = None
+
+    def now(self) -> Given:
+        """Return the use of each part by the ids of note and observation, as `uses` does."""
+        log = self._vault.audit_log.read()
+        made = self._made
+        if made is None or made[0] is not log:
+            made = self._made = (log, uses(self._vault))
+        return made[1]
