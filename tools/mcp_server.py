@@ -21,12 +21,21 @@ from anyio.abc import ObjectReceiveStream, ObjectSendStream
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
+from mcp.shared.exceptions import MCPError
 from mcp.shared.message import SessionMessage
 from mcp_types import (
+    INVALID_PARAMS,
     CallToolRequestParams,
     CallToolResult,
+    GetPromptRequestParams,
+    GetPromptResult,
+    ListPromptsResult,
+    ListResourcesResult,
+    ListResourceTemplatesResult,
     ListToolsResult,
     PaginatedRequestParams,
+    ReadResourceRequestParams,
+    ReadResourceResult,
     TextContent,
     ToolAnnotations,
 )
@@ -37,6 +46,7 @@ from pydantic import ValidationError
 from ..vault.errors import ZibaldoneError
 from ..vault.ids import new_id
 from ..vault.source import readable
+from . import mcp_start
 from .definition import TOOLS, Tool, tool
 from .render import one_line, plain
 from .vault import Caller, Vault
@@ -53,8 +63,9 @@ INSTRUCTIONS = """\
 This is the memory that you keep about your user and their projects: plain Markdown notes that \
 the user reads, corrects and deletes.
 
-- At the start of a task, call recall with the task in plain words, and with the project if there \
-is one. Keep to the user's rules: get_rules lists them, check_rules checks numbers.
+- Begin with start_session, and with the project if there is one. At the start of a task, call \
+recall with the task in plain words. Keep to the user's rules: get_rules lists them, check_rules \
+checks numbers.
 - When you learn something that will matter in later sessions, search for it first. If it is \
 there and still right, leave it. If it is outdated, correct it with update_memory. If it is new, \
 write one fact with remember_about_user or remember_about_project.
@@ -149,31 +160,84 @@ def listed(one: Tool) -> ListedTool:
     )
 
 
-def build(vault: Callable[[], Vault]) -> Server[dict[str, Any]]:
-    """Return the server of one connection; `vault` is asked for in a thread, at each call."""
-    session, threads = new_id(), anyio.CapacityLimiter(THREADS)
+class Connection:
+    """The handlers of one connection. `vault` is asked for in a thread, at each call."""
 
-    async def list_tools(_: Context, __: PaginatedRequestParams | None) -> ListToolsResult:
+    def __init__(self, vault: Callable[[], Vault]) -> None:
+        self._vault, self._session = vault, new_id()
+        self._threads = anyio.CapacityLimiter(THREADS)
+
+    async def list_tools(self, _: Context, __: PaginatedRequestParams | None) -> ListToolsResult:
+        """List the tools."""
         return ListToolsResult(tools=[listed(one) for one in TOOLS])
 
-    async def call_tool(context: Context, params: CallToolRequestParams) -> CallToolResult:
-        caller, arguments = caller_of(context, session), params.arguments or {}
-        outcome = await anyio.to_thread.run_sync(
-            call, vault, caller, params.name, arguments, limiter=threads
-        )
+    async def call_tool(self, context: Context, params: CallToolRequestParams) -> CallToolResult:
+        """Call a tool; a failure is a result as well."""
+        outcome = await self._call(context, params.name, params.arguments or {})
         return CallToolResult(
             content=[TextContent(type="text", text=outcome.text)],
             structured_content=outcome.data,
             is_error=outcome.failed,
         )
 
+    async def list_resources(
+        self, _: Context, __: PaginatedRequestParams | None
+    ) -> ListResourcesResult:
+        """List what can be loaded without a tool."""
+        return mcp_start.resources()
+
+    async def list_templates(
+        self, _: Context, __: PaginatedRequestParams | None
+    ) -> ListResourceTemplatesResult:
+        """List what can be loaded of each project."""
+        return mcp_start.templates()
+
+    async def read_resource(
+        self, context: Context, params: ReadResourceRequestParams
+    ) -> ReadResourceResult:
+        """Load the start of a session. Raises `MCPError` with what the tool would answer."""
+        arguments = mcp_start.asked_by_address(params.uri)
+        return mcp_start.as_resource(params.uri, await self._start(context, arguments))
+
+    async def list_prompts(
+        self, _: Context, __: PaginatedRequestParams | None
+    ) -> ListPromptsResult:
+        """List the prompts, of which there is one."""
+        return mcp_start.prompts()
+
+    async def get_prompt(self, context: Context, params: GetPromptRequestParams) -> GetPromptResult:
+        """Give the start of a session as a prompt. Raises `MCPError` as `read_resource` does."""
+        mcp_start.check_prompt(params.name)
+        return mcp_start.as_prompt(await self._start(context, params.arguments or {}))
+
+    async def _start(self, context: Context, arguments: Mapping[str, object]) -> str:
+        outcome = await self._call(context, mcp_start.START, arguments)
+        if outcome.failed:
+            raise MCPError(INVALID_PARAMS, outcome.text, outcome.data)
+        return outcome.text
+
+    async def _call(self, context: Context, name: str, arguments: Mapping[str, object]) -> Outcome:
+        caller = caller_of(context, self._session)
+        return await anyio.to_thread.run_sync(
+            call, self._vault, caller, name, arguments, limiter=self._threads
+        )
+
+
+def build(vault: Callable[[], Vault]) -> Server[dict[str, Any]]:
+    """Return the server of one connection; `vault` is asked for in a thread, at each call."""
+    connection = Connection(vault)
     return Server(
         "zibaldone",
         version=version("zibaldone"),
         title="Zibaldone",
         instructions=INSTRUCTIONS,
-        on_list_tools=list_tools,
-        on_call_tool=call_tool,
+        on_list_tools=connection.list_tools,
+        on_call_tool=connection.call_tool,
+        on_list_resources=connection.list_resources,
+        on_list_resource_templates=connection.list_templates,
+        on_read_resource=connection.read_resource,
+        on_list_prompts=connection.list_prompts,
+        on_get_prompt=connection.get_prompt,
     )
 
 

@@ -1,18 +1,34 @@
-"""What the owner does to a memory note besides its words: muting it, naming it or a line of it."""
+"""What its owner does to a note besides its words: pin or mute it, name it or a line of it."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Literal
 
 from ..indexer.view import Scope
 from ..vault.categories import category_key, check_label
-from ..vault.errors import CategoryRefused, InvalidArgument, NoteChanged, NoteNotFound, naming
-from ..vault.frontmatter import remove_property, set_property
+from ..vault.errors import (
+    CategoryRefused,
+    InvalidArgument,
+    NoteChanged,
+    NoteNotFound,
+    NoteUnusable,
+    naming,
+)
+from ..vault.frontmatter import (
+    add_to_list,
+    entries,
+    remove_from_list,
+    remove_property,
+    set_property,
+)
 from ..vault.ids import new_block_id
 from ..vault.memory import find_unnamed, stamp_id
-from ..vault.note import Note, read_note
+from ..vault.note import Note, parse_note, read_note
 from ..vault.source import Source
+from .marks import FURTHEST, PIN, is_pin, place_of
 from .places import known_project
 from .refs import whole
 from .refusals import NameUnknown
@@ -22,16 +38,18 @@ from .vault import Vault
 from .writing import notes_in
 
 MUTED = "muted"
+TAGS = "tags"
 CATEGORY = "category"
 
 
 @dataclass(frozen=True, slots=True)
 class Tended:
-    """A memory note after a change by its owner; `observation_id` is the line that was named."""
+    """A note after a change by its owner; `observation_id` is the line that was named."""
 
     note_id: str
     path: str
     version_token: str
+    outcome: Literal["changed", "unchanged"]
     observation_id: str | None = None
 
 
@@ -53,6 +71,54 @@ def mute(vault: Vault, ref: str, *, muted: bool) -> Tended:
     return _tended(vault, ref, change)
 
 
+def pin(vault: Vault, ref: str, place: int | None = None) -> Tended:
+    """Load a note at the start of sessions, at a place among the pins; for the owner alone.
+
+    The tag goes into the frontmatter, in the place of one that is there. Raises as `mute` does,
+    for any note, and `InvalidArgument` for a note of a kind, which cannot be pinned.
+    """
+    owner_only(vault, "pin a note")
+    if place is not None and not 0 <= place <= FURTHEST:
+        raise InvalidArgument("place", f"it is a number from 0 to {FURTHEST}")
+    tag, wanted = (PIN, math.inf) if place is None else (f"{PIN}/{place}", place)
+
+    def change(note: Note) -> Source:
+        if note.kind:
+            raise InvalidArgument("ref", f"{note.path} is a note of {note.kind}; it has no pin")
+        if place_of(note.tags) == wanted:
+            return note.source
+        return _pinned(vault, note, add_to_list(_without_pins(note), TAGS, tag), wanted)
+
+    return _tended(vault, ref, change, memory=False)
+
+
+def unpin(vault: Vault, ref: str) -> Tended:
+    """Load a note at the start of sessions no more; for the owner alone. Raises as `pin` does."""
+    owner_only(vault, "unpin a note")
+
+    def change(note: Note) -> Source:
+        return _pinned(vault, note, _without_pins(note), None)
+
+    return _tended(vault, ref, change, memory=False)
+
+
+def _without_pins(note: Note) -> Source:
+    """The note without the tags in its frontmatter that pin it."""
+    source = note.source
+    for key, value in note.properties.items():
+        if key.casefold() in (TAGS, "tag"):
+            for tag in filter(is_pin, entries(key, value)):
+                source = remove_from_list(source, key, tag)
+    return source
+
+
+def _pinned(vault: Vault, note: Note, source: Source, place: float | None) -> Source:
+    """The changed note; raises `NoteUnusable` when a tag in its text gives it another place."""
+    if place_of(parse_note(vault.layout, note.path, source.data).tags) != place:
+        raise NoteUnusable(note.path, f"the tag #{PIN} stands in its text; change it there")
+    return source
+
+
 def name_line(vault: Vault, ref: str, text: str, version_token: str) -> Tended:
     """Give an id to a line that was written by hand, so that it can be cited and changed.
 
@@ -72,7 +138,7 @@ def name_line(vault: Vault, ref: str, text: str, version_token: str) -> Tended:
         return stamp_id(note.source, item, named[0])
 
     tended = _tended(vault, ref, change)
-    return Tended(tended.note_id, tended.path, tended.version_token, named[0])
+    return replace(tended, observation_id=named[0])
 
 
 def _spelled(note: Note, key: str) -> str:
@@ -142,16 +208,21 @@ def _with_heading(note: Note, label: str) -> Source:
     return note.source.splice(start, start + len(heading.raw), label)
 
 
-def _tended(vault: Vault, ref: str, change: Callable[[Note], Source]) -> Tended:
+def _tended(
+    vault: Vault, ref: str, change: Callable[[Note], Source], *, memory: bool = True
+) -> Tended:
+    """Change a note as it is now; only one of memory, unless said otherwise."""
     row = vault.index.ask(lambda: whole(vault, ref))
-    if row.note_class != "agent-memory":
+    if memory and row.note_class != "agent-memory":
         raise NoteNotFound(ref)
     with vault.store.transaction(row.path):
         note = read_note(vault.layout, row.path)
         with naming(row.path):
             source = change(note)
-        if source.data != note.source.data:
+        changed = source.data != note.source.data
+        if changed:
             act = vault.act("edit", note.known_as(row.id))
             vault.store.write(row.path, source.data, expected=note.source.token, act=act)
     vault.index.touched((row.path,))
-    return Tended(note.known_as(row.id), row.path, source.token)
+    outcome: Literal["changed", "unchanged"] = "changed" if changed else "unchanged"
+    return Tended(note.known_as(row.id), row.path, source.token, outcome)

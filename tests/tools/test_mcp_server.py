@@ -346,6 +346,7 @@ def test_stdout_is_only_protocol_whatever_happens(tmp_path, raw) -> None:
     server = raw("--log-level", "debug", vault=vault, env={"PYTHONWARNINGS": "always"})
     server.start()
     calls = [
+        ("start_session", {"project": "p", "thread": "t"}),
         ("memory_summary", {}),
         ("create_progress", {"task": "Load", "steps": ["a"]}),
         ("start_step", {"task": "Load", "step": "a"}),

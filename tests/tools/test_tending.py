@@ -1,12 +1,12 @@
-"""Muting memory, renaming a category, and giving an id to a line that was written by hand."""
+"""Pinning, muting, renaming a category, and giving an id to a line that was written by hand."""
 
 import pytest
 from zibaldone.tools import cli
 from zibaldone.tools.api import remember_about_user
 from zibaldone.tools.history import history, restore
 from zibaldone.tools.refusals import NameUnknown, OwnerOnly, SecretRefused
-from zibaldone.tools.tending import category_note, mute, name_line, rename_category
-from zibaldone.tools.vault import OWNER
+from zibaldone.tools.tending import category_note, mute, name_line, pin, rename_category, unpin
+from zibaldone.tools.vault import OWNER, Caller
 from zibaldone.vault.errors import (
     CategoryRefused,
     InvalidArgument,
@@ -44,6 +44,74 @@ def test_whatever_its_owner_wrote_is_unmuted(opened, on_disk, line):
     vault = opened({"agent-memory/tea.md": text}, caller=OWNER)
     mute(vault, "tea", muted=False)
     assert on_disk("agent-memory/tea.md") == TEA
+
+
+BARE = "Text.\n"
+TAGGED = "---\ntags:\n  - one # mine\n  - 'two'\n---\nText.\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "place", "after"),
+    [
+        (BARE, None, "---\ntags: [always-load]\n---\nText.\n"),
+        (BARE, 3, "---\ntags: [always-load/3]\n---\nText.\n"),
+        (TAGGED, None, TAGGED.replace("'two'\n", "'two'\n  - 'always-load'\n")),
+        ("---\ntags: [a]\nx: 1\n---\n", 0, "---\ntags: [a, always-load/0]\nx: 1\n---\n"),
+        ("---\r\nTags: [Always-Load]\r\n---\r\n", 2, "---\r\ntags: [always-load/2]\r\n---\r\n"),
+        ("Text. #always-load/9\n", 1, "---\ntags: [always-load/1]\n---\nText. #always-load/9\n"),
+    ],
+)
+def test_a_pin_is_a_tag_in_the_frontmatter_and_nothing_else(opened, on_disk, before, place, after):
+    vault = opened({"Note.md": before}, caller=OWNER)
+    done = pin(vault, "Note", place)
+    assert (done.outcome, on_disk("Note.md")) == ("changed", after)
+    again = pin(vault, "Note", place)
+    assert (again.outcome, again.version_token) == ("unchanged", done.version_token)
+    assert history(vault, done.note_id).revisions[-1].op == "edit"
+
+
+@pytest.mark.parametrize("text", [TAGGED, "---\nx: 1\n---\nText.\n", "---\ntags: [a]\n---\n"])
+def test_a_note_is_unpinned_to_the_byte(opened, on_disk, text):
+    vault = opened({"Note.md": text}, caller=OWNER)
+    assert unpin(vault, "Note").outcome == "unchanged"
+    pin(vault, "Note", 1)
+    pin(vault, "Note")
+    assert unpin(vault, "Note").outcome == "changed"
+    assert on_disk("Note.md") == text
+
+
+def test_what_cannot_be_pinned_or_unpinned(opened, on_disk):
+    rules = "---\nkind: rules\n---\n- must: x\n"
+    files = {"Note.md": "Text. #always-load\n", "agent-memory/rules.md": rules}
+    vault = opened(files, caller=OWNER)
+    with pytest.raises(NoteUnusable, match="stands in its text"):
+        unpin(vault, "Note")
+    with pytest.raises(InvalidArgument, match="note of rules"):
+        pin(vault, "rules")
+    with pytest.raises(InvalidArgument, match="from 0 to"):
+        pin(vault, "Note", -1)
+    for act in (pin, unpin):
+        with pytest.raises(OwnerOnly):
+            act(vault.with_caller(Caller(agent="x")), "Note")
+    assert {path: on_disk(path) for path in files} == files
+
+
+def test_the_commands_pin_and_mute(opened, on_disk, vault_dir, capsys):
+    opened(FILES).close()
+
+    def zib(*arguments):
+        code = cli.run([*arguments, "--vault", str(vault_dir)])
+        return code, capsys.readouterr().out
+
+    assert zib("pin", "Note", "--place", "2") == (0, "Pinned: Note.md\n")
+    assert zib("pin", "Note", "--place", "2") == (0, "It was so already: Note.md\n")
+    assert "always-load/2" in on_disk("Note.md")
+    assert zib("unpin", "Note") == (0, "Unpinned: Note.md\n")
+    assert zib("mute", "TEAS") == (0, "Muted: agent-memory/tea.md\n")
+    assert '"outcome": "unchanged"' in zib("mute", "agent-memory/tea.md", "--json")[1]
+    assert zib("unmute", "tea")[0] == 0
+    assert on_disk("agent-memory/tea.md") == TEA
+    assert zib("mute", "tea", "--project", "acme")[0] == 3
 
 
 def test_only_memory_is_muted(opened):
