@@ -172,7 +172,7 @@ def to_memory_candidate(event: AgentEvent) -> EventCandidate | None:
 
 def _ending(code: int | None, seconds: float | None) -> str:
     told = [] if code is None else [f"exit code {code}"]
-    told += [] if seconds is None else [f"{seconds:.3g} s"]
+    told += [] if seconds is None else [f"{round(seconds, 2):g} s"]
     return f": {', '.join(told)}" if told else ""
 
 

@@ -65,13 +65,17 @@ class Vault:
         `watch` is for long-lived processes: the index is built and kept in the background.
         Raises `VaultNotFound` and `SettingsInvalid`. Opening writes nothing into the vault.
         """
-        layout = layout_of(path)
-        store = Store(layout, identify=lambda note: read_note(layout, note).id)
-        vault = cls(layout, store, Index(layout), caller)
+        vault = cls.of(layout_of(path), caller)
         if watch:
             vault._keeper = Keeper(vault.index)
             vault._keeper.start()
         return vault
+
+    @classmethod
+    def of(cls, layout: Layout, caller: Caller = OWNER) -> Vault:
+        """Open the vault that lies as a layout says."""
+        store = Store(layout, identify=lambda note: read_note(layout, note).id)
+        return cls(layout, store, Index(layout), caller)
 
     @property
     def settings(self) -> Settings:

@@ -252,9 +252,9 @@ def test_a_secret_beside_the_text_leaves_the_text():
     ("given", "expected"),
     [
         (
-            {"type": "command", "command": "make test", "exit_code": 1, "seconds": 12.345},
+            {"type": "command", "command": "make test", "exit_code": 1, "seconds": 12.3456},
             EventCandidate(
-                'Ran "make test": exit code 1, 12.3 s.',
+                'Ran "make test": exit code 1, 12.35 s.',
                 "episodic",
                 "activity",
                 None,

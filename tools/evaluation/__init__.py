@@ -1,0 +1,1 @@
+"""How good a memory is, measured on a copy of a vault with a file of labelled cases."""
