@@ -243,10 +243,10 @@ EXAMPLES: Final[Mapping[str, tuple[dict[str, Any], object]]] = {
         {"query": "how does she like her editor", "budgetTokens": 800, "depth": 1},
         answers.RecallAnswer(
             context=(
-                "<recalled 7k2m9qx4>\n"
-                "[1] agent-memory/preferences.md · Preferences · 2026-11-02 · agent\n"
-                "- Prefers dark themes in every editor. ^m3k9f2\n"
-                "</recalled 7k2m9qx4>"
+                "<recalled 70249651>\n"
+                "[1] agent-memory/preferences.md · Preferences · 2026-11-02\n"
+                "- Prefers dark themes in every editor. ^m3k9f2 · agent\n"
+                "</recalled 70249651>"
             ),
             tokens=71,
             budget_tokens=800,

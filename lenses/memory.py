@@ -18,7 +18,7 @@ from ..indexer.catalog import Row
 from ..tools.audit import Use
 from ..tools.derivation import confirm
 from ..tools.lifecycle import forget, update_memory
-from ..tools.search import known_origin
+from ..tools.provenance import known_origin
 from ..tools.tending import mute, name_line, rename_category
 from ..vault.errors import InvalidArgument, NoteNotFound, Refused, UsageFailure, ZibaldoneError
 from ..vault.history import ObservationState

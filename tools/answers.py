@@ -72,7 +72,11 @@ class Remembered:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """One hit of a search: an observation, or a section of a user-doc."""
+    """One hit of a search: an observation, or a section of a user-doc.
+
+    `type` is missing where it is the default, `semantic`; `modified_at` is when the observation
+    was last written, else when its note was.
+    """
 
     note_id: str
     title: str
@@ -88,6 +92,7 @@ class Passage:
     heading: str | None = None
     category: str | None = None
     project: str | None = None
+    type: MemoryType | None = None
     muted: bool | None = None
     conflict_copy: bool | None = None
 
@@ -108,7 +113,8 @@ class Source:
     """Where a part of a recalled bundle comes from; `hop` 0 is a hit, 1 to 3 a neighbour.
 
     `cut` says that the text, or the note behind it, goes on. `tokens` are those of the text;
-    citations and envelope come on top.
+    citations and envelope come on top. `date` is when the observation was last written, else when
+    its note was; `type` is missing where it is the default, `semantic`.
     """
 
     note_id: str
@@ -121,6 +127,7 @@ class Source:
     version: int
     observation_id: str | None = None
     via: str | None = None
+    type: MemoryType | None = None
     cut: bool | None = None
 
 

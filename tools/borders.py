@@ -2,7 +2,8 @@
 
 Of the other projects nothing; of the user's memory, and of the notes that belong to no project,
 only what is not tied to another project, be it by a tag with the project's name or by a link
-to one of its notes. What is muted, and the copies that sync programs leave, are told to nobody.
+to one of its notes. What is muted, and the copies that sync programs leave, are told to nobody;
+nor is what is only for the work of one thread.
 """
 
 from __future__ import annotations
@@ -18,15 +19,17 @@ from ..vault.errors import NoteNotFound
 from ..vault.markdown import Structure, parse
 from ..vault.note import own_tags, read_note
 from ..vault.paths import fold_name
+from .answers import MemoryType
 from .authors import Author
 from .enforcement import Guard
+from .provenance import type_of
 from .vault import Vault
 
 _NO_WORD = re.compile(r"[\W_]+")
 
 
 class Borders:
-    """The borders of one question. `project` None stands for all projects, `author` for all.
+    """The borders of one question. None stands for all projects, authors and types.
 
     With `closed`, no project stands for none at all. Raises `RuleForbids` for a project of which
     a rule lets the caller recall nothing.
@@ -38,10 +41,11 @@ class Borders:
         project: str | None,
         author: Author | None = None,
         *,
+        kind: MemoryType | None = None,
         closed: bool = False,
     ) -> None:
         self._vault, self._index, self._project = vault, vault.index, project
-        self._author = author
+        self._author, self._kind = author, kind
         self.guard = Guard(vault)
         self.guard.refuse_scope(project)
         self._others = frozenset[str]()
@@ -54,8 +58,13 @@ class Borders:
     @property
     def scope(self) -> Scope:
         """The notes in which a question looks for its words."""
-        notes = self._author.notes if self._author else None
-        return Scope(project=self._project, notes=notes, user_memory=True, muted=False)
+        return Scope(
+            project=self._project,
+            note_class="agent-memory" if self._kind else None,
+            notes=self._author.notes if self._author else None,
+            user_memory=True,
+            muted=False,
+        )
 
     @property
     def way(self) -> Way:
@@ -76,6 +85,9 @@ class Borders:
     def admits(self, hit: Hit) -> bool:
         """Whether a passage may be told."""
         if self._author is not None and not self._author.admits(hit):
+            return False
+        kind = type_of(hit)
+        if kind == "working" or (self._kind and kind != self._kind):
             return False
         return self._lies_inside(hit) and self.guard.admits(hit)
 

@@ -18,8 +18,8 @@ from ..vault.audit import last_start
 from ..vault.errors import StorageFailure
 from ..vault.revision import Record
 from .borders import Borders
+from .provenance import date_of
 from .render import one_line
-from .search import date_of
 from .trust import Caller
 from .vault import Vault
 

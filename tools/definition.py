@@ -55,8 +55,8 @@ _MEMORY_ARGUMENTS = (
         "type",
         "string",
         "What kind of memory it is: semantic (a lasting fact), episodic (something that happened), "
-        "procedural (how to do something), working (for this piece of work), identity (who "
-        "someone is).",
+        "procedural (how to do something), identity (who someone is), working (for one piece of "
+        "work: no recall tells it, so note it with take_note instead).",
         "semantic",
         choices=get_args(answers.MemoryType),
     ),
@@ -113,6 +113,14 @@ _REMEMBER = (
     "labels that are paths."
 )
 
+_TYPE = Argument(
+    "type",
+    "string",
+    "Only memories of this type.",
+    None,
+    choices=get_args(answers.MemoryType),
+)
+
 _FROM = Argument(
     "from_agent",
     "string",
@@ -164,6 +172,7 @@ TOOLS: Final[tuple[Tool, ...]] = (
             Argument("category", "string", "Only memory of this category.", None),
             Argument("limit", "integer", "How many results at most.", 20, minimum=1, maximum=100),
             _FROM,
+            _TYPE,
         ),
         answers.SearchAnswer,
         read_only=True,
@@ -210,6 +219,7 @@ TOOLS: Final[tuple[Tool, ...]] = (
             ),
             Argument("thread", "string", "Your thread, whose own notes may come first.", None),
             _FROM,
+            _TYPE,
         ),
         answers.RecallAnswer,
         read_only=True,

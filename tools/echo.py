@@ -14,12 +14,16 @@ from dataclasses import dataclass
 from ..vault.markdown import parse
 from ..vault.memory import normal_form
 
+_DATE = r"\d{4}-\d\d-\d\d"
+_ORIGIN = "(?:owner|agent|untrusted|system)"
+_TYPE = "(?:episodic|procedural|working|identity)"
 _ENVELOPE = re.compile(r"[ \t]*</?recalled(?:[ \t]+\w*)?>[ \t]*")
-_CITATION = re.compile(r"[ \t]*\\?\[\d{1,3}\] [^\n]{1,600} · \d{4}-\d\d-\d\d(?: · owner)?[ \t]*")
+_CITATION = re.compile(rf"[ \t]*\\?\[\d{{1,3}}\] [^\n]{{1,600}} · {_DATE}(?: · {_ORIGIN})?[ \t]*")
 _BULLET = re.compile(r"[ \t]*(?:[-*+•–]|\d{1,3}[.)])[ \t]+")
 _CUT = re.compile(r"[ \t]*\[…\][ \t]*$")
 _ID = r"[a-z][0-9a-z]{5,11}"
-_TAIL = re.compile(rf"[ \t]*\^({_ID})(?:[ \t]*·[ \t]*(?:owner|agent|untrusted|system))?[ \t]*$")
+_MARK = rf"(?:{_ORIGIN}|{_TYPE}|{_DATE}(?: \d\d:\d\d)?|contradicts \^{_ID})"
+_TAIL = re.compile(rf"[ \t]*\^({_ID})(?:[ \t]*·[ \t]*{_MARK}){{0,5}}[ \t]*$")
 _CITED = re.compile(rf"(?<![\w#|\[])\[?\(?\^({_ID})\b|\b({_ID})@v\d{{1,9}}\b|#\^({_ID})@v\d")
 # What one fact ends with before the next begins.
 _SEAM = re.compile(r"(?<=[.!?…;])[ \t]+|(?<=[。！？；])")

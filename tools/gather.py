@@ -1,4 +1,4 @@
-"""The candidates of a recall: the hits, the passages next to them, and linked notes.
+"""What a recall may tell: the hits, the passages next to them, and linked notes.
 
 Hits far below the best one are noise. What a hit itself links to is worth more than what lies
 around its note, and is shown where the link points. Each passage comes once, by its best value.
@@ -16,11 +16,7 @@ from ..vault.errors import NoteNotFound
 from ..vault.markdown import parse
 from ..vault.note import read_note
 from ..vault.sections import find_anchor, find_block
-from .answers import Origin
 from .borders import Borders
-from .envelope import quoted
-from .search import origin_of, shown
-from .tokens import TokenCounter
 
 STARTS = 8
 """Hits beside which is looked, and whose links are followed."""
@@ -41,79 +37,38 @@ BESIDE, LINKED = 0.35, 0.5
 """What a passage next to a hit, and one a link away, keep of the hit's score."""
 
 
-class Measure:
-    """Counts what a text adds to a bundle: without the frame that each whole text has."""
-
-    def __init__(self, counter: TokenCounter) -> None:
-        self._counter, self._frame = counter, counter("\n")
-
-    def __call__(self, text: str) -> int:
-        """Return the tokens of a text that stands below another one."""
-        return max(1, self._counter(f"\n{text}") - self._frame)
-
-
 @dataclass(frozen=True, slots=True)
-class Candidate:
-    """A passage that may go into the bundle.
+class Lead:
+    """A passage that may answer a question, and what it is worth by the words of the notes.
 
     `direct` is one that answers the words of the question; `hop` 0 is one of those or stands
-    next to one. What is shown is `body` and `tail`, and only the body may be cut; `tokens`
-    count both with a line end.
+    next to one.
     """
 
     hit: Hit = field(repr=False)
     value: float
-    hop: int
-    via: str | None
-    direct: bool
-    body: str
-    tail: str
-    tokens: int
-
-    @property
-    def text(self) -> str:
-        """The text as the bundle shows it."""
-        return self.body + self.tail
-
-    @property
-    def note(self) -> int:
-        """The number of the note that it is from."""
-        return self.hit.row.number
-
-    @property
-    def origin(self) -> Origin:
-        """Whose words it is."""
-        return origin_of(self.hit)
-
-
-def by_value(candidate: Candidate) -> tuple[object, ...]:
-    """Sort key: the most valuable first; ties break on the place."""
-    return (-candidate.value, candidate.hit.row.path, candidate.hit.part)
+    hop: int = 0
+    via: str | None = None
+    direct: bool = False
 
 
 class Gatherer:
-    """Finds the candidates of one question. `beyond` counts the neighbours that it left out."""
+    """Finds the leads of one question. `beyond` counts the neighbours that it left out."""
 
-    def __init__(self, index: Index, borders: Borders, measure: Measure) -> None:
-        self._index, self._borders, self._measure = index, borders, measure
+    def __init__(self, index: Index, borders: Borders) -> None:
+        self._index, self._borders = index, borders
         self.beyond = 0
 
-    def gather(self, found: Found, depth: int) -> list[Candidate]:
-        """Return every candidate once, best first."""
+    def gather(self, found: Found, depth: int) -> list[Lead]:
+        """Return every passage once, at its best value."""
         hits = [hit for hit in map(self._with_text, found.hits) if hit and self._is_told(hit)]
         floor = hits[0].score * FLOOR if hits else 0.0
-        best: dict[tuple[int, int], Candidate] = {}
-        for candidate in self._all([hit for hit in hits if hit.score >= floor], depth):
-            key = (candidate.note, candidate.hit.part)
-            if key not in best or candidate.value > best[key].value:
-                best[key] = candidate
-        return sorted(best.values(), key=by_value)
-
-    def with_own(self, own: Sequence[Hit], candidates: Sequence[Candidate]) -> list[Candidate]:
-        """Put hits of the caller's own thread, best first, before all candidates."""
-        top = candidates[0].value if candidates else 0.0
-        first = [self._candidate(hit, top + hit.score, direct=True) for hit in own]
-        return [*first, *candidates]
+        best: dict[tuple[int, int], Lead] = {}
+        for lead in self._all([hit for hit in hits if hit.score >= floor], depth):
+            key = (lead.hit.row.number, lead.hit.part)
+            if key not in best or lead.value > best[key].value:
+                best[key] = lead
+        return list(best.values())
 
     def _with_text(self, hit: Hit) -> Hit | None:
         """A hit, or in the place of a lone heading what stands below it; None for nothing."""
@@ -128,22 +83,22 @@ class Gatherer:
     def _is_told(self, hit: Hit) -> bool:
         return self._borders.admits(hit)
 
-    def _all(self, hits: Sequence[Hit], depth: int) -> Iterator[Candidate]:
+    def _all(self, hits: Sequence[Hit], depth: int) -> Iterator[Lead]:
         for hit in hits:
-            yield self._candidate(hit, hit.score, direct=True)
+            yield Lead(hit, hit.score, direct=True)
         yield from self._beside(hits)
         if depth:
             yield from self._linked(hits, depth)
 
-    def _beside(self, hits: Sequence[Hit]) -> Iterator[Candidate]:
+    def _beside(self, hits: Sequence[Hit]) -> Iterator[Lead]:
         for hit in hits[:STARTS]:
             if hit.score < GOOD * hits[0].score:
                 return
             for near in self._index.parts(hit.row, hit.part - 1, hit.part + 1):
                 if near.part != hit.part and not _is_heading(near.text) and self._is_told(near):
-                    yield self._candidate(near, hit.score * BESIDE)
+                    yield Lead(near, hit.score * BESIDE)
 
-    def _linked(self, hits: Sequence[Hit], depth: int) -> Iterator[Candidate]:
+    def _linked(self, hits: Sequence[Hit], depth: int) -> Iterator[Lead]:
         scores: dict[str, float] = {}
         for hit in hits:
             scores.setdefault(hit.row.path, hit.score)
@@ -152,8 +107,8 @@ class Gatherer:
             pointed.add(path)
             row = self._index.row(path)
             for told in self._opening(row, anchor) if row else ():
-                near = Neighbour(path, 0 if path in scores else 1, hit.row.path, 1.0)
-                yield self._candidate(told, hit.score * LINKED, near)
+                hop = 0 if path in scores else 1
+                yield Lead(told, hit.score * LINKED, hop, hit.row.path)
         around = self._around(scores, depth)
         rest = around.keys() - scores.keys() - pointed
         others = sorted(rest, key=lambda path: (-around[path][0], path))
@@ -161,7 +116,7 @@ class Gatherer:
         for row in filter(None, map(self._index.row, others[:NEIGHBOURS])):
             value, near = around[row.path]
             for told in self._opening(row, ""):
-                yield self._candidate(told, value, near)
+                yield Lead(told, value, near.hop, near.via)
 
     def _around(
         self, scores: Mapping[str, float], depth: int
@@ -208,33 +163,7 @@ class Gatherer:
         heading = find_anchor(note.structure, anchor)
         return note.source.body + heading.start if heading else None
 
-    def _candidate(
-        self, hit: Hit, value: float, near: Neighbour | None = None, *, direct: bool = False
-    ) -> Candidate:
-        body, tail = line_of(hit)
-        return Candidate(
-            hit=hit,
-            value=value,
-            hop=near.hop if near else 0,
-            via=near.via if near else None,
-            direct=direct,
-            body=body,
-            tail=tail,
-            tokens=self._measure(f"{body}{tail}\n"),
-        )
-
 
 def _is_heading(text: str) -> bool:
     """Whether a text has nothing but headings."""
     return all(line.startswith("#") or not line.strip() for line in text.splitlines())
-
-
-def line_of(hit: Hit) -> tuple[str, str]:
-    """The text of a hit as the bundle shows it; of an observation, also its id and its origin."""
-    if hit.passage is None:
-        return quoted(hit.row.title), ""
-    if not hit.passage.is_observation:
-        return quoted(hit.text), ""
-    mark = f" ^{hit.passage.observation}" if hit.passage.observation else ""
-    text = quoted(shown(hit)).replace("\n", "\n  ")
-    return f"- {text}", f"{mark} · {origin_of(hit)}"

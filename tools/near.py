@@ -22,7 +22,8 @@ from .enforcement import Guard
 from .form import Candidate
 from .lexicon import other_words
 from .places import memory_folder
-from .search import origin_of, shown
+from .provenance import line_origin
+from .search import shown
 from .similarity import compare
 from .vault import Vault
 from .versions import FIRST_VERSION, with_versions
@@ -258,6 +259,6 @@ def _as_similar(hit: Hit) -> Similar:
         score=1.0,
         kind="same",
         version=FIRST_VERSION,
-        origin=origin_of(hit),
+        origin=line_origin(hit),
         muted=True if hit.row.muted else None,
     )

@@ -49,8 +49,8 @@ from .linked import backlinks, links, missing_part
 from .marks import refuse_marks, refuse_pins
 from .own_words import in_own_words
 from .places import known_project, new_note, project_name
+from .provenance import date_of, known_origin
 from .refs import resolve, whole
-from .search import date_of, known_origin
 from .secrets import refuse_secrets
 from .vault import Vault
 from .versions import FIRST_VERSION, versions

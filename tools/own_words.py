@@ -8,22 +8,19 @@ the owner's whose words it changes. A line whose words stay is trusted no more t
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import Final
 
+from ..vault.authorship import TRUST
 from ..vault.errors import InvalidArgument, NoteUnusable
 from ..vault.markdown import parse
 from ..vault.memory import Observation, attribute, normal_form, observations_in
 from ..vault.source import Source, readable
 from .answers import Origin
 from .derivation import STALE
+from .provenance import known_origin
 from .refusals import OwnerOnly
-from .search import known_origin
 from .vault import Vault
-
-TRUST: Final[Mapping[Origin, int]] = {"owner": 3, "system": 2, "agent": 1, "untrusted": 0}
-"""How much more one origin counts than another."""
 
 MOST = 200
 """Lines of memory that one edit may make."""

@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from ..indexer.catalog import Row
 from ..indexer.index import Hit
 from ..vault.memory import normal_form
-from .answers import Reason
+from .answers import Origin, Reason
+from .candidates import Candidate, Measure, by_value
 from .envelope import CUT_LINE, CUT_MARK, PLAIN_NONCE, cited, sealed
-from .gather import Candidate, Measure, by_value
-from .search import date_of, shown
+from .provenance import date_of
+from .search import shown
 from .tokens import cut_to
 
 NOTES = 25
@@ -148,7 +149,7 @@ class Packer:
     def _header(self, row: Row) -> int:
         """What the citation of a note takes, and the line that may say that the note goes on."""
         if row.number not in self._headers:
-            texts = (cited(NOTES, citation(row)), f"{CUT_LINE}\n")
+            texts = (cited(NOTES, citation(row, "owner")), f"{CUT_LINE}\n")
             self._headers[row.number] = sum(map(self._measure, texts))
         return self._headers[row.number]
 
@@ -184,10 +185,10 @@ def _fact(hit: Hit) -> str:
     return normal_form(shown(hit)) if is_fact else hit.text
 
 
-def citation(row: Row) -> str:
-    """Where a note is, its title and its date; a user-doc is in the owner's words."""
-    origin = " · owner" if row.note_class == "user-doc" else ""
-    return f"{row.path} · {row.title} · {date_of(row.mtime_ns)[:10]}{origin}"
+def citation(row: Row, origin: Origin) -> str:
+    """Where a note is, its title and its date; of a document also whose words it is."""
+    whose = f" · {origin}" if row.note_class == "user-doc" else ""
+    return f"{row.path} · {row.title} · {date_of(row.mtime_ns)[:10]}{whose}"
 
 
 def _in_turn(candidates: Sequence[Candidate]) -> list[Candidate]:

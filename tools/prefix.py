@@ -13,8 +13,8 @@ from typing import Literal
 
 from ..indexer.catalog import Row
 from .answers import Origin
+from .candidates import Measure
 from .envelope import CUT_LINE, PLAIN_NONCE, Block, cited, sealed
-from .gather import Measure
 from .pack import shortened
 from .start_answers import StartKind, StartPartName
 
@@ -38,7 +38,7 @@ class Entry:
     part: StartPartName
     kind: StartKind
     title: str
-    citation: str
+    citation: Callable[[], str] = field(repr=False)
     lines: Callable[[], Iterable[Line]] = field(repr=False)
     origin: Callable[[], Origin] = field(default=lambda: "system", repr=False)
     row: Row | None = None
@@ -63,7 +63,7 @@ class Loaded:
     @property
     def block(self) -> Block:
         """Its part of the envelope's text."""
-        return Block(self.entry.citation, self.texts, self.cut)
+        return Block(self.entry.citation(), self.texts, self.cut)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ class Prefix:
 
     def _load(self, entry: Entry) -> None:
         lines = iter(entry.lines())
-        header = self._measure(cited(ENTRIES, entry.citation))
+        header = self._measure(cited(ENTRIES, entry.citation()))
         room, texts = self._left - header, list[str]()
         for line in lines:
             tokens = self._measure(f"{''.join(line)}\n")

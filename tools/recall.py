@@ -11,22 +11,25 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from ..indexer.index import Hit
+from ..vault.authorship import TRUST
 from ..vault.errors import InvalidArgument
-from .answers import IndexState, Omitted, Reason, RecallAnswer, Source
+from .answers import IndexState, MemoryType, Omitted, Reason, RecallAnswer, Source
 from .asking import asked
 from .authors import author_of
 from .borders import Borders
+from .candidates import Candidate, Measure, by_value, weighed
 from .derivation import settled
 from .enforcement import LOOKED_BEYOND
 from .envelope import CUT_MARK, PLAIN_NONCE, Block, body, cited, fresh_nonce, sealed
-from .gather import Candidate, Gatherer, Measure, by_value
+from .gather import Gatherer, Lead
 from .pack import Bundle, Packed, Packer, citation
 from .places import known_project
-from .search import date_of, hint_of
+from .provenance import id_of, told_type
+from .search import hint_of
 from .threads import thread_hits
 from .tokens import TokenCounter, count_tokens, cut_to
 from .vault import Vault
-from .versions import FIRST_VERSION, with_versions
 
 HITS = 40
 """Passages that are considered as direct hits."""
@@ -40,17 +43,19 @@ ROUNDS = 6
 SLACK = 16
 """Tokens, or a 32th of the budget, for which it is not worth while to pack again."""
 
-AUTHORITY = {"owner": 0, "system": 1, "agent": 2, "untrusted": 3}
 LEFT_OUT = ("budget", "maxPerSource", "limit")
+
+_NO_DIGITS = str.maketrans("", "", "-:TZ")
 
 NOTHING = "No note answers to these words."
 
 
 @dataclass(frozen=True, slots=True)
 class Gathered:
-    """What one question found: candidates, best first, and what is to be said beside them."""
+    """What one question found, and what is to be said beside it."""
 
-    candidates: Sequence[Candidate]
+    own: Sequence[Hit]
+    leads: Sequence[Lead]
     beyond: int
     hint: str | None
     index: IndexState
@@ -65,6 +70,7 @@ def recall(
     max_per_source: int | None = None,
     thread: str | None = None,
     from_agent: str | None = None,
+    type: MemoryType | None = None,  # noqa: A002 - the contract's word
     counter: TokenCounter = count_tokens,
 ) -> RecallAnswer:
     """Return the notes that answer `query`, and their neighbours, within a budget.
@@ -73,11 +79,13 @@ def recall(
     links away neighbours may lie. No note takes more than `max_per_source` tokens (default: half
     the budget, at least 500). With `project`: that project, and the user's memory that is not
     tied to another one. With `thread`, what that thread noted may come first. With `from_agent`,
-    only observations that this agent wrote first: `own`, a name, or `*` for all.
+    only observations that this agent wrote first: `own`, a name, or `*` for all. With `type`,
+    only observations of this type; those that are `working` are told to their thread alone.
     Raises `PathRefused` for a project that is no plain name.
     """
     filters = {"project": project, "budgetTokens": budget_tokens, "depth": depth}
     filters |= {"maxPerSource": max_per_source, "thread": thread, "from": from_agent}
+    filters |= {"type": type}
     with asked(vault, "recall", query, filters) as audited:
         if not 0 <= depth <= 3:
             raise InvalidArgument("depth", f"must be from 0 to 3, not {depth}")
@@ -85,26 +93,27 @@ def recall(
         measure = Measure(counter)
 
         def question() -> Gathered:
-            borders = Borders(vault, name, author)
-            gatherer = Gatherer(vault.index, borders, measure)
-            found = vault.index.find(query, borders.scope, HITS + (LOOKED_BEYOND if author else 0))
-            own = thread_hits(vault, thread, query) if thread is not None else ()
-            candidates = gatherer.with_own(own, gatherer.gather(found, depth))
+            borders = Borders(vault, name, author, kind=type)
+            gatherer = Gatherer(vault.index, borders)
+            narrowed = author is not None or type is not None
+            found = vault.index.find(query, borders.scope, HITS + LOOKED_BEYOND * narrowed)
+            leads = gatherer.gather(found, depth)
             borders.guard.tell("recall")
-            hint = hint_of(found) or (None if candidates else NOTHING)
-            return Gathered(candidates, gatherer.beyond, hint, vault.index_state())
+            own = thread_hits(vault, thread, query) if thread and type in (None, "working") else ()
+            hint = hint_of(found) or (None if own or leads else NOTHING)
+            return Gathered(own, leads, gatherer.beyond, hint, vault.index_state())
 
         gathered = settled(vault, question)
+        candidates = weighed(vault, query, gathered.own, gathered.leads, measure)
         share = max(500, budget_tokens // 2) if max_per_source is None else max_per_source
-        packer = Packer(gathered.candidates, share, measure)
+        packer = Packer(candidates, share, measure)
         bundle, text = _within(budget_tokens, packer, counter)
         if not bundle.packed:
-            bundle, text = _pointer(budget_tokens, share, counter, gathered.candidates)
+            bundle, text = _pointer(budget_tokens, share, counter, candidates)
         answer = _answer(gathered, bundle, text, budget_tokens, counter)
-        sources = with_versions(vault, answer.sources)
-        vault.shown.note(vault.caller, sources)
+        vault.shown.note(vault.caller, answer.sources)
         shown = (one.candidate.hit.row for one in bundle.packed)
-        return audited.answered(replace(answer, sources=sources), shown)
+        return audited.answered(answer, shown)
 
 
 def _within(budget: int, packer: Packer, counter: TokenCounter) -> tuple[Bundle, str]:
@@ -163,8 +172,9 @@ def _groups(packed: Iterable[Packed]) -> list[list[Packed]]:
 def _reading_order(group: Sequence[Packed]) -> tuple[object, ...]:
     best = min((one.candidate for one in group), key=by_value)
     row = best.hit.row
-    hop = min(one.candidate.hop for one in group)
-    return (hop > 0, AUTHORITY[best.origin], -best.value, -row.mtime_ns, row.id, row.path)
+    hop = min(one.candidate.lead.hop for one in group)
+    recency = -int(best.told.date.translate(_NO_DIGITS))
+    return (hop > 0, best.authority, -best.value, recency, row.id, row.path)
 
 
 def _laid_out(bundle: Bundle) -> str:
@@ -175,7 +185,8 @@ def _laid_out(bundle: Bundle) -> str:
 def _block(group: Sequence[Packed], shortened: frozenset[int]) -> Block:
     row = group[0].candidate.hit.row
     goes_on = row.number in shortened and not group[-1].cut
-    return Block(citation(row), tuple(one.text for one in group), goes_on)
+    least = min((one.candidate.told.origin for one in group), key=TRUST.__getitem__)
+    return Block(citation(row, least), tuple(one.text for one in group), goes_on)
 
 
 def _shortened(bundle: Bundle) -> frozenset[int]:
@@ -218,18 +229,19 @@ def _sources(bundle: Bundle) -> Iterator[Source]:
 
 def _source(packed: Packed, *, cut: bool) -> Source:
     candidate = packed.candidate
-    row, passage = candidate.hit.row, candidate.hit.passage
+    row = candidate.hit.row
     return Source(
         note_id=row.id,
-        observation_id=(passage.observation or None) if passage else None,
-        version=FIRST_VERSION,
+        observation_id=id_of(candidate.hit) or None,
+        version=candidate.told.version,
         path=row.path,
         title=row.title,
-        hop=candidate.hop,
-        via=candidate.via,
+        hop=candidate.lead.hop,
+        via=candidate.lead.via,
         tokens=packed.tokens,
-        origin=candidate.origin,
-        date=date_of(row.mtime_ns),
+        origin=candidate.told.origin,
+        date=candidate.told.date,
+        type=told_type(candidate.hit),
         cut=True if cut else None,
     )
 

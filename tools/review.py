@@ -19,9 +19,9 @@ from ..vault.memory import Observation, observations, remove_observation, replac
 from ..vault.note import Note, read_note
 from ..vault.source import Source, readable
 from .answers import Origin
+from .provenance import known_origin
 from .receipts import as_text
 from .refusals import ProposalChanged
-from .search import known_origin
 from .subjects import owner_only
 from .trust import UNREVIEWED
 from .vault import Vault

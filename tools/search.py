@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from datetime import UTC, datetime
-from typing import get_args
+from itertools import repeat
 
 from ..indexer.analysis import terms
 from ..indexer.catalog import Names
 from ..indexer.index import Found, Hit
 from ..indexer.view import Scope
 from ..vault.categories import category_key, check_label
-from .answers import NoteClass, Origin, Passage, SearchAnswer
+from .answers import IndexState, MemoryType, NoteClass, Passage, SearchAnswer
 from .asking import asked
 from .authors import Author, author_of
 from .derivation import settled
 from .enforcement import LOOKED_BEYOND, Guard
 from .places import known_project
+from .provenance import Provenance, id_of, provenances, told_type, type_of
 from .vault import Vault
-from .versions import FIRST_VERSION, with_versions
 
 SNIPPET = 320
 """Characters of a snippet at most."""
@@ -37,16 +35,19 @@ def search(
     category: str | None = None,
     limit: int = 20,
     from_agent: str | None = None,
+    type: MemoryType | None = None,  # noqa: A002 - the contract's word
 ) -> SearchAnswer:
     """Return the passages that answer `query` best, observations of memory included.
 
     The query is plain text in any language: no character in it can raise an error. `project`,
     `note_class` and `category` narrow; a name that nothing answers to finds nothing. With
-    `from_agent`, only observations that this agent wrote first: `own`, a name, `*` for all. Raises
-    `PathRefused` or `CategoryRefused` for a name that no project or category can have.
+    `from_agent`, only observations that this agent wrote first: `own`, a name, `*` for all; with
+    `type`, only observations of this type. Raises `PathRefused` or `CategoryRefused` for a name
+    that no project or category can have.
     """
     filters = {"project": project, "class": note_class, "category": category, "limit": limit}
-    with asked(vault, "search", query, filters | {"from": from_agent}) as audited:
+    filters |= {"from": from_agent, "type": type}
+    with asked(vault, "search", query, filters) as audited:
         author = author_of(vault, from_agent)
         scope = Scope(
             project=known_project(vault.layout, project),
@@ -54,31 +55,37 @@ def search(
             category=None if category is None else category_key(check_label(category, ())),
             notes=author.notes if author else None,
         )
-        answer, hits = settled(vault, lambda: _search(vault, query, scope, limit, author))
-        results = with_versions(vault, answer.results)
-        vault.shown.note(vault.caller, results)
-        return audited.answered(replace(answer, results=results), (hit.row for hit in hits))
+        found, index = settled(vault, lambda: _found(vault, query, scope, limit, author, type))
+        hits = found.hits[:limit]
+        told = provenances(vault, hits)
+        answer = SearchAnswer(
+            results=tuple(map(passage_of, hits, told, repeat(query))),
+            total=found.notes,
+            more=len(found.hits) > limit or found.notes > len({hit.row.number for hit in hits}),
+            index=index,
+            hint=hint_of(found),
+        )
+        vault.shown.note(vault.caller, answer.results)
+        return audited.answered(answer, (hit.row for hit in hits))
 
 
-def _search(
-    vault: Vault, query: str, scope: Scope, limit: int, author: Author | None
-) -> tuple[SearchAnswer, tuple[Hit, ...]]:
+def _found(
+    vault: Vault,
+    query: str,
+    scope: Scope,
+    limit: int,
+    author: Author | None,
+    kind: MemoryType | None,
+) -> tuple[Found, IndexState]:
     guard = Guard(vault)
     guard.refuse_scope(scope.project, scope.category)
     # One more than is shown tells whether there are more.
-    wanted = guard.wanted(limit + 1) + (LOOKED_BEYOND if author else 0)
+    wanted = guard.wanted(limit + 1) + (LOOKED_BEYOND if author or kind else 0)
     found = guard.filtered(vault.index.find(query, scope, wanted))
     found = author.filtered(found) if author else found
+    found = found.only(lambda hit: type_of(hit) == kind) if kind else found
     guard.tell("search")
-    hits = found.hits[:limit]
-    answer = SearchAnswer(
-        results=tuple(passage_of(hit, query) for hit in hits),
-        total=found.notes,
-        more=len(found.hits) > limit or found.notes > len({hit.row.number for hit in hits}),
-        index=vault.index_state(),
-        hint=hint_of(found),
-    )
-    return answer, hits
+    return found, vault.index_state()
 
 
 def hint_of(found: Found) -> str | None:
@@ -86,23 +93,18 @@ def hint_of(found: Found) -> str | None:
     return HINTS[found.hint] if found.hint else None
 
 
-def date_of(mtime_ns: int) -> str:
-    """A file time as an ISO 8601 moment in UTC, to the second."""
-    return datetime.fromtimestamp(mtime_ns / 1e9, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
 def shown(hit: Hit) -> str:
     """The words of a hit: an observation without its marker, fields and id; else the text."""
     return (hit.passage.words if hit.passage else "") or hit.text
 
 
-def passage_of(hit: Hit, query: str) -> Passage:
+def passage_of(hit: Hit, told: Provenance, query: str) -> Passage:
     """A hit as answers show it, with the words around those of the question."""
     row, passage = hit.row, hit.passage
     memory = row.note_class == "agent-memory"
     return Passage(
         note_id=row.id,
-        observation_id=(passage.observation or None) if passage else None,
+        observation_id=id_of(hit) or None,
         title=row.title,
         heading=(passage.heading or None) if passage else None,
         snippet=snippet(shown(hit), query),
@@ -112,22 +114,13 @@ def passage_of(hit: Hit, query: str) -> Passage:
         category=(row.category or None) if memory else None,
         project=row.project or None,
         tags=Names.parse(row.names).tags,
-        origin=origin_of(hit),
-        version=FIRST_VERSION,
-        modified_at=date_of(row.mtime_ns),
+        origin=told.origin,
+        version=told.version,
+        modified_at=told.date,
+        type=told_type(hit),
         muted=True if row.muted else None,
         conflict_copy=True if row.conflict_copy else None,
     )
-
-
-def origin_of(hit: Hit) -> Origin:
-    """Whose words a hit is: the owner's, unless an observation says otherwise."""
-    return known_origin(hit.passage.origin if hit.passage else "owner")
-
-
-def known_origin(origin: str) -> Origin:
-    """The origin that a line names. One that is none of ours is nobody's to trust."""
-    return next((known for known in get_args(Origin) if known == origin), "untrusted")
 
 
 def snippet(text: str, query: str) -> str:

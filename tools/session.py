@@ -15,14 +15,14 @@ from ..vault.settings import Settings
 from .answers import IndexState
 from .asking import asked
 from .borders import Borders
+from .candidates import Measure
 from .changes import NoteChange, Touched, changes, last_session, touched
 from .derivation import settled
 from .envelope import PLAIN_NONCE, body, fresh_nonce, sealed
-from .gather import Measure
 from .kinds import checked_name
 from .places import known_project
 from .prefix import Left, Loaded, Prefix
-from .search import date_of
+from .provenance import date_of
 from .start import Start
 from .start_answers import StartAnswer, StartOmitted, StartPart, StartPartName
 from .subjects import owner_only

@@ -11,25 +11,27 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import starmap
 
 from ..indexer.catalog import Row
 from ..indexer.index import Hit
 from ..indexer.passages import today
 from ..indexer.view import Scope
+from ..vault.authorship import TRUST
 from ..vault.note import CONTEXT_SET
 from ..vault.rules import LEVELS, MEMORY, Rule
 from .answers import Origin
 from .borders import Borders
+from .candidates import line_of
 from .changes import NoteChange
 from .envelope import quoted
-from .gather import line_of
 from .marks import pinned
 from .pack import citation
 from .plans import unfinished
 from .prefix import Entry, Place
+from .provenance import Provenance, provenances
 from .render import counted
 from .rules import rules_in
-from .search import origin_of
 from .sets import links_of, passages_at
 from .start_answers import StartKind, StartPartName
 from .threads import thread_tail
@@ -38,8 +40,6 @@ from .vocabulary import labels, profile, tags
 
 FOLDERS = 12
 """Folders of a project that are named: those with the most notes."""
-
-_TRUSTED_LEAST: tuple[Origin, ...] = ("untrusted", "agent", "system", "owner")
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,16 +111,20 @@ class Start:
         title = f"{row.title} › {anchor}" if anchor else row.title
 
         @cache
-        def told() -> Sequence[Hit]:
-            return self.borders.told(row) if hits is None else hits
+        def told() -> Sequence[tuple[Hit, Provenance]]:
+            found = self.borders.told(row) if hits is None else hits
+            return list(zip(found, provenances(self.vault, found, inside=True), strict=True))
+
+        def origin() -> Origin:
+            return min((one.origin for _, one in told()), key=TRUST.__getitem__, default="owner")
 
         return Entry(
             part=part,
             kind=kind,
             title=title,
-            citation=citation(row._replace(title=title)),
-            lines=lambda: map(line_of, told()),
-            origin=lambda: min(map(origin_of, told()), key=_TRUSTED_LEAST.index),
+            citation=lambda: citation(row._replace(title=title), origin()),
+            lines=lambda: starmap(line_of, told()),
+            origin=origin,
             row=row,
             anchor=anchor,
         )
@@ -204,14 +208,20 @@ def _is_category(row: Row) -> bool:
 
 def _missing(part: StartPartName, row: Row, line: int) -> Entry:
     title = f"{row.title}, line {line}"
-    return Entry(part, "context-set", title, "", tuple, row=row, missing=True)
+    return Entry(part, "context-set", title, str, tuple, row=row, missing=True)
 
 
 def _list(
     part: StartPartName, kind: StartKind, title: str, lines: Callable[[], Iterable[str]]
 ) -> Entry:
     """An entry that is made of lines about many notes."""
-    return Entry(part, kind, title, title, lambda: ((quoted(_flat(line)), "") for line in lines()))
+    return Entry(
+        part,
+        kind,
+        title,
+        citation=lambda: title,
+        lines=lambda: ((quoted(_flat(line)), "") for line in lines()),
+    )
 
 
 def _flat(line: str) -> str:

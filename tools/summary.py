@@ -11,8 +11,9 @@ from .answers import CategoryLine, MemorySummary, ProjectMemory
 from .borders import Borders
 from .places import known_project
 from .plans import unfinished
+from .provenance import date_of
 from .rules import rules_in
-from .search import date_of, shown
+from .search import shown
 from .vault import Vault
 
 FIRST_WORDS = 120

@@ -43,7 +43,8 @@ from .answers import (
 )
 from .enforcement import Guard
 from .kinds import asked, checked_name, is_called, name_key, places, present, rows_of
-from .search import known_origin, shown
+from .provenance import known_origin
+from .search import shown
 from .secrets import refuse_secrets
 from .similarity import compare
 from .trust import said_by
@@ -302,6 +303,7 @@ def _hit(row: Row, note: Note, number: int, line: ThreadLine) -> Hit:
         is_observation=True,
         observation=line.id,
         origin=known_origin(line.origin),
+        type="working",
         words=written(line.kind, line.text),
     )
     return Hit(row, number, passage, readable(note.body[line.start : line.end]), 0.0)

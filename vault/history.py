@@ -7,9 +7,10 @@ the journals themselves, at the positions that are kept here.
 
 from __future__ import annotations
 
+import json
 import sqlite3
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -182,6 +183,22 @@ class History:
             "JOIN told ON told.number = revision.record GROUP BY note, observation"
         )
         return {(note, observation): time for note, observation, time in rows}
+
+    def by_others(self, notes: Collection[str]) -> frozenset[str]:
+        """Return those of some notes in which somebody else than their owner has written."""
+        rows = self._rows(
+            "SELECT DISTINCT note FROM record JOIN actor ON actor.number = record.actor "
+            "WHERE note IN (SELECT value FROM json_each(?)) AND origin IN ('agent', 'untrusted')",
+            json.dumps(list(notes)),
+        )
+        return frozenset(note for (note,) in rows)
+
+    def told_of(self, note: str, skip: int = 0) -> list[Record]:
+        """Return the records of a note in the order of time, without the first `skip`.
+
+        Raises JournalUnreadable.
+        """
+        return self._reading(lambda: self.of_note(note)[skip:])
 
     def of_note(self, note: str) -> list[Position]:
         """Return where the records of a note stand, in the order of time."""

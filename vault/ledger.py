@@ -11,13 +11,15 @@ from __future__ import annotations
 import contextlib
 import functools
 import logging
+import threading
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TypedDict
 
+from .authorship import Authorship
 from .errors import RevisionUnavailable, ZibaldoneError
-from .history import History, NoteState
+from .history import History, NoteState, ObservationState
 from .ids import derived_id
 from .journal import Journal, device_name
 from .layout import Layout
@@ -40,6 +42,12 @@ _ONE_OBSERVATION: frozenset[Op] = frozenset(
 
 _NOT_CUT_OFF: frozenset[Op] = frozenset({"external", "baseline", "undone"})
 """Operations that tell of a note as it was found, which no crash can have kept from it."""
+
+AUTHORSHIPS_KEPT = 128
+"""Of how many notes is kept who wrote their words."""
+
+_Heads = tuple[str, ...]
+"""The hashes of the records of a note that no other is based on."""
 
 RACY_NS = 2_100_000_000
 """A file so lately changed may change again within the tick of the clock that stamps it; FAT
@@ -73,7 +81,9 @@ class Ledger:
     ) -> None:
         self._layout, self._make_cache, self._read = layout, make_cache, read
         self._latest = ""
-        self._versions: dict[str, tuple[tuple[str, ...], dict[str, int]]] = {}
+        self._last: dict[str, tuple[_Heads, dict[str, ObservationState | None]]] = {}
+        self._authors: dict[str, tuple[_Heads, Authorship]] = {}
+        self._authors_lock = threading.Lock()
         self._agreed: dict[str, tuple[str, int, int, int]] = {}
 
     @functools.cached_property
@@ -215,16 +225,39 @@ class Ledger:
         """The version of an observation: 1 as it was first written, 0 when it is not known."""
         return self.history.version(observation, note)
 
-    def versions(self, note: str, observations: Iterable[str]) -> dict[str, int]:
-        """The versions of observations of one note, kept until it has new records."""
-        heads = tuple(each.record for each in self.history.states(note))
-        if note not in self._versions or self._versions[note][0] != heads:
-            self._versions[note] = (heads, {})
-        known = self._versions[note][1]
+    def last_versions(
+        self, note: str, observations: Iterable[str]
+    ) -> dict[str, ObservationState | None]:
+        """The last versions of observations of one note, kept until it has new records."""
+        heads = self._heads(note)
+        if note not in self._last or self._last[note][0] != heads:
+            self._last[note] = (heads, {})
+        known = self._last[note][1]
         for each in observations:
             if each not in known:
-                known[each] = self.version(note, each)
+                known[each] = self.history.observation(each, note)
         return known
+
+    def authorship(self, note: str) -> Authorship:
+        """Who wrote the words of a note, kept and brought up to its last record."""
+        with self._authors_lock:
+            heads = self._heads(note)
+            kept, authorship = self._authors.get(note, ((), Authorship()))
+            if kept == heads:
+                return authorship
+            places = self.history.of_note(note)
+            count = authorship.count
+            if count > len(places) or (count and places[count - 1].hash != authorship.last):
+                authorship, count = Authorship(), 0
+            for record in self.history.told_of(note, count):
+                authorship.add(record)
+            if len(self._authors) >= AUTHORSHIPS_KEPT:
+                self._authors.clear()
+            self._authors[note] = (heads, authorship)
+            return authorship
+
+    def _heads(self, note: str) -> _Heads:
+        return tuple(each.record for each in self.history.states(note))
 
     def lags(self, path: str, note: str) -> bool:
         """Whether a note that has a history is in another state than the journal knows.

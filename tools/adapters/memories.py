@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
+from itertools import repeat
 from typing import Literal
 
 from ...indexer.analysis import terms
@@ -23,10 +24,10 @@ from ..authors import Author, author_of
 from ..derivation import settled
 from ..enforcement import LOOKED_BEYOND, Guard
 from ..kinds import Kind
+from ..provenance import Provenance, date_of, id_of, provenances, type_of
 from ..remember import remember_about_project, remember_about_user
-from ..search import date_of, passage_of, shown
+from ..search import passage_of, shown
 from ..vault import Vault
-from ..versions import with_versions
 
 Mode = Literal["all", "any"]
 LIMITS = (1, 100)
@@ -178,8 +179,7 @@ def _times(vault: Vault, hits: Iterable[Hit]) -> dict[tuple[str, str], str]:
 
 def _time(times: dict[tuple[str, str], str], hit: Hit) -> str:
     """When a memory was changed last: as the journal tells, else when its file was."""
-    named = hit.passage.observation if hit.passage else ""
-    return times.get((hit.row.id, named)) or date_of(hit.row.mtime_ns)
+    return times.get((hit.row.id, id_of(hit))) or date_of(hit.row.mtime_ns)
 
 
 class _Question:
@@ -217,16 +217,15 @@ class _Question:
         """Give the answer, and note for the audit and for the write gate what was shown."""
         vault, shown_now = self._vault, dated[: self._limit]
         more = len(dated) > len(shown_now)
-        passages = with_versions(vault, [passage_of(hit, "") for hit, _ in shown_now])
+        hits = [hit for hit, _ in shown_now]
+        told = provenances(vault, hits)
+        passages = tuple(map(passage_of, hits, told, repeat("")))
         total = len({hit.row.number for hit, _ in dated})
-        told = SearchAnswer(results=passages, total=total, more=more, index=index)
-        audited.answered(told, (hit.row for hit, _ in shown_now))
+        answer = SearchAnswer(results=passages, total=total, more=more, index=index)
+        audited.answered(answer, (hit.row for hit in hits))
         vault.shown.note(vault.caller, passages)
-        memories = (
-            replace(_memory(hit, time), version=passage.version)
-            for (hit, time), passage in zip(shown_now, passages, strict=True)
-        )
-        return Memories(tuple(memories), more, index)
+        times = (time for _, time in shown_now)
+        return Memories(tuple(map(_memory, hits, told, times)), more, index)
 
     def _guard(self) -> Guard:
         guard = Guard(self._vault)
@@ -245,19 +244,18 @@ class _Question:
         return guard.admits(hit)
 
 
-def _memory(hit: Hit, time: str) -> Memory:
-    told = passage_of(hit, "")
-    words = shown(hit)
+def _memory(hit: Hit, told: Provenance, time: str) -> Memory:
+    row, words = hit.row, shown(hit)
     return Memory(
-        id=told.observation_id,
+        id=id_of(hit) or None,
         content=words,
-        category=told.category or hit.row.kind,
-        project=told.project,
-        type=hit.passage.type if hit.passage else "semantic",  # type: ignore[arg-type]
+        category=row.category or row.kind,
+        project=row.project or None,
+        type=type_of(hit) or "semantic",
         tags=tuple(parse(words).tags),
         origin=told.origin,
         date=time,
         version=told.version,
-        note_id=told.note_id,
-        path=told.path,
+        note_id=row.id,
+        path=row.path,
     )
