@@ -18,6 +18,7 @@ from ..indexer.catalog import Row
 from ..tools.audit import Use
 from ..tools.derivation import confirm
 from ..tools.lifecycle import forget, update_memory
+from ..tools.marks import place_of
 from ..tools.provenance import known_origin
 from ..tools.tending import mute, name_line, rename_category
 from ..vault.errors import InvalidArgument, NoteNotFound, Refused, UsageFailure, ZibaldoneError
@@ -102,6 +103,7 @@ def _category_page(visit: Visit, error: ZibaldoneError | None = None) -> Page:
         {
             "row": row,
             "note": note,
+            "pinned": place_of(note.tags) is not None,
             "facts": shown,
             "total": len(facts),
             "authors": sorted({fact.author for fact in facts}),

@@ -17,7 +17,18 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from ..vault.errors import ZibaldoneError
-from . import audit, browsing, editing, journal, memory, reading, reviewing, ruling, settings
+from . import (
+    audit,
+    browsing,
+    context,
+    editing,
+    journal,
+    memory,
+    reading,
+    reviewing,
+    ruling,
+    settings,
+)
 from .guard import FILE_POLICY, Door, Guard, cookie_header
 from .live import stream
 from .pages import Pages
@@ -48,6 +59,7 @@ GET: Final[dict[str, Handler]] = {
     "/review": reviewing.review_page,
     "/trash": journal.trash_page,
     "/purge": journal.purge_page,
+    "/agents/context": context.context_page,
     "/agents/audit": audit.audit_page,
     "/agents/audit/{moment}": audit.moment_page,
     "/agents/questions": audit.questions_page,
@@ -67,6 +79,9 @@ POST: Final[dict[str, Handler]] = {
     "/journal/{id}/restore": journal.restore_revision,
     "/review/accept": reviewing.accept_proposal,
     "/review/reject": reviewing.reject_proposal,
+    "/agents/context/pin": context.pin_note,
+    "/agents/context/unpin": context.unpin_note,
+    "/agents/context/mute": context.mute_note,
     "/revert": journal.revert_agent,
     "/purge": journal.purge_words,
 }

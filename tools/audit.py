@@ -159,7 +159,7 @@ def askers(vault: Vault) -> tuple[str, ...]:
 
 def is_missed(one: Retrieval) -> bool:
     """Whether something was looked for and is not there."""
-    return not one.found and one.error in MISSED
+    return one.tool != "start_session" and not one.found and one.error in MISSED
 
 
 def outdated(vault: Vault) -> int:

@@ -74,7 +74,7 @@ def test_while_the_lens_is_closed_nothing_of_agents_is_there(explored):
         assert reply.status == 404 and "quince" not in reply.text, path
     assert "/agents" not in site.get("/").text
     site.open_lens()
-    assert 'href="/agents/audit">Agents' in site.get("/").text
+    assert 'href="/agents/context">Agents' in site.get("/").text
     assert site.post("/settings", lens="off", back="/agents/audit").header("location") == "/"
 
 

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import get_args
+from typing import get_args, get_type_hints
 
 import pytest
 from jinja2 import Environment, nodes
@@ -13,6 +13,7 @@ from zibaldone.lenses.words import Words, preferred
 from zibaldone.tools import cli
 from zibaldone.tools.answers import Reason
 from zibaldone.tools.rulebook import RuleState
+from zibaldone.tools.start_answers import StartKind, StartOmitted, StartPartName
 from zibaldone.vault.errors import InvalidArgument
 from zibaldone.vault.revision import Op, Origin
 from zibaldone.vault.rules import Level
@@ -41,8 +42,11 @@ def test_every_text_of_a_page_is_there_in_spanish():
 
 
 def test_every_code_of_ours_has_a_word_in_both_languages():
-    kinds = {"op": Op, "origin": Origin, "level": Level, "left": Reason, "rule": RuleState}
-    codes = {f"{kind} {each}" for kind, known in kinds.items() for each in get_args(known)}
+    kinds = {"op": Op, "origin": Origin, "level": Level, "rule": RuleState}
+    kinds |= {"part": StartPartName, "start": StartKind}
+    left = (*get_args(Reason), *get_args(get_type_hints(StartOmitted)["reason"]))
+    codes = {f"left {each}" for each in left}
+    codes |= {f"{kind} {each}" for kind, known in kinds.items() for each in get_args(known)}
     assert set(NAMES) == codes | {f"by {each}" for each in SORTS}
     assert Words("es").name("op", "forget") == "olvidada"
     assert Words("en").name("op", "unheard") == "unheard"
