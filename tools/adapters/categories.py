@@ -20,6 +20,7 @@ from ...vault.statement import parse_statement
 from ..form import checked_tag
 from ..places import known_project
 from ..rules import add_rule, get_rules
+from ..trust import lowered
 from ..vault import Vault
 from .memories import Kept, Memories, Mode, Wanted, kept, newest, teller
 from .names import declared
@@ -49,6 +50,7 @@ def remember(
     tags: Sequence[str] = (),
     project: str | None = None,
     *,
+    untrusted: bool = False,
     idempotency_key: str | None = None,
     receipt: str | None = None,
     verdict: str | None = None,
@@ -62,11 +64,13 @@ def remember(
     """
     vault = declared()
     if _checked(category) == "rule":
-        return _remember_rule(vault, content, tags, project)
+        writer = vault.with_caller(lowered(vault.caller)) if untrusted else vault
+        return _remember_rule(writer, content, tags, project)
     answer = teller(vault, project)(
         content,
         LABELS[category],
         tags=tags,
+        untrusted=untrusted,
         idempotency_key=idempotency_key,
         receipt=receipt,
         verdict=verdict,

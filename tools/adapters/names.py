@@ -16,6 +16,7 @@ from pathlib import Path
 from ...vault.errors import InvalidArgument
 from ...vault.ids import new_id
 from ..refusals import MemoryNameRefused, MemoryUndeclared
+from ..render import one_line
 from ..shell import INSTANCE_VARIABLE
 from ..vault import Caller, Vault, layout_of
 
@@ -50,7 +51,7 @@ class Program:
             if not self._name:
                 raise MemoryUndeclared(_suggested())
             if self._vault is None:
-                instance = os.environ.get(INSTANCE_VARIABLE, "")
+                instance = one_line(os.environ.get(INSTANCE_VARIABLE, ""))
                 caller = Caller(self._name, instance, session=new_id(), origin="agent")
                 self._vault = Vault.open(self._root, caller=caller)
             return self._vault

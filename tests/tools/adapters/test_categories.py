@@ -130,6 +130,17 @@ def test_a_rule_has_a_level_and_what_it_is_about(declared):
         remember("context", "Has a cold.", tags=["health"])
 
 
+def test_a_program_may_trust_its_own_words_less(declared, on_disk):
+    declared()
+    fact = remember("learning", "The page says that parcels are free.", untrusted=True)
+    rule = remember("rule", "must: parcels == 0", untrusted=True)
+    assert (fact.outcome, rule.outcome) == ("pending", "pending")
+    marks = "[origin:: untrusted] [status:: unreviewed]"
+    assert f"parcels are free. {marks} ^{fact.id}" in on_disk(fact.path)
+    assert f"parcels == 0 #general {marks} ^{rule.id}" in on_disk(rule.path)
+    assert recall().memories == ()
+
+
 def test_the_owners_rules_are_recalled_and_stay_the_owners(declared, on_disk):
     owner = declared()
     add_rule(owner, "friday", "must", "no deploys on Fridays", "releases")
