@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import partial
 from itertools import repeat
 from typing import Literal
@@ -17,6 +18,7 @@ from ...vault.categories import category_key
 from ...vault.errors import InvalidArgument, StorageFailure
 from ...vault.markdown import parse
 from ...vault.paths import fold_name
+from ...vault.revision import as_time
 from ...vault.statement import has_tag
 from ..answers import IndexState, MemoryType, Origin, Remembered, SearchAnswer, Similar
 from ..asking import Asked, asked
@@ -24,7 +26,7 @@ from ..authors import Author, author_of
 from ..derivation import settled
 from ..enforcement import LOOKED_BEYOND, Guard
 from ..kinds import Kind
-from ..provenance import Provenance, date_of, id_of, provenances, type_of
+from ..provenance import Provenance, id_of, provenances, type_of
 from ..remember import remember_about_project, remember_about_user
 from ..search import passage_of, shown
 from ..vault import Vault
@@ -178,8 +180,9 @@ def _times(vault: Vault, hits: Iterable[Hit]) -> dict[tuple[str, str], str]:
 
 
 def _time(times: dict[tuple[str, str], str], hit: Hit) -> str:
-    """When a memory was changed last: as the journal tells, else when its file was."""
-    return times.get((hit.row.id, id_of(hit))) or date_of(hit.row.mtime_ns)
+    """When a memory was changed last; the journal may hear of that later than its file tells."""
+    changed = as_time(datetime.fromtimestamp(hit.row.mtime_ns / 1e9, UTC))
+    return min(times.get((hit.row.id, id_of(hit)), changed), changed)
 
 
 class _Question:

@@ -1,5 +1,7 @@
 """The form with fixed categories: `remember(category, content, tags)`, and `recall`."""
 
+import os
+
 import pytest
 from zibaldone.tools.adapters.categories import DEFAULT_LEVEL, LABELS, recall, remember
 from zibaldone.tools.audit import Wanted, audit
@@ -53,6 +55,18 @@ def test_memories_come_newest_first_whoever_changed_them_last(declared, vault_di
     assert recall(limit=1).more and not recall(limit=3).more
     forget(owner, two.id)
     assert [each.id for each in recall("learning").memories] == [one.id]
+
+
+def test_an_edit_of_long_ago_that_is_heard_of_now_is_not_the_newest(declared, vault_dir):
+    declared()
+    one = remember("learning", "Customers ask for invoices.")
+    two = remember("context", "The shop moved to Cádiz.")
+    note = vault_dir / two.path
+    note.write_text(note.read_text().replace("Cádiz", "Vigo"))
+    os.utime(note, (1.7e9, 1.7e9))
+    found = recall().memories
+    assert [each.id for each in found] == [one.id, two.id]
+    assert (found[1].content, found[1].date[:10]) == ("The shop moved to Vigo.", "2023-11-14")
 
 
 def test_tags_and_words_narrow_by_all_or_any(declared):
