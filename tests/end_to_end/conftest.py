@@ -11,7 +11,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
-from zibaldone.tools.api import remember_about_user, update_memory
+from zibaldone.tools.api import remember_about_user, search, update_memory
 from zibaldone.tools.notes import delete_note, edit_note
 from zibaldone.tools.vault import Caller, Vault
 
@@ -68,6 +68,8 @@ def sample(tmp_path_factory):
             )
             edit_note(agent, "Brown soda bread", "append", "Buttermilk, never milk.")
             delete_note(agent, "Salmorejo")
+            for question in ("short answers", "her birthday"):
+                search(agent, question)
             stranger = agent.with_caller(Caller("reader", origin="untrusted"))
             remember_about_user(stranger, "Collects thimbles.", category="hobbies")
         with exploring(vault) as address:

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from zibaldone.tools.api import update_memory
+from zibaldone.tools.api import recall, search, update_memory
 from zibaldone.tools.vault import Caller, Vault
 
 from ..lenses.payloads import PAYLOADS
@@ -15,7 +15,9 @@ PAGES = ["/", "/tree", "/tree/projects/bandurria", "/tags", "/tags/casa", "/sear
 PREFERENCES = "y0gvbv4gskh5"
 LENS_PAGES = ["/m", f"/m/{PREFERENCES}", f"/m/{PREFERENCES}/ag88aw", "/journal?agent=planner",
               f"/journal/{PREFERENCES}", f"/purge?note={PREFERENCES}&observation=ag88aw",
-              "/search?q=short&in=memory", "/trash", "/review"]  # fmt: skip
+              "/search?q=short&in=memory", "/trash", "/review", "/agents/rules",
+              "/agents/context?project=bandurria", "/agents/audit",
+              "/agents/questions"]  # fmt: skip
 
 
 def test_an_owner_reads(sample, window):
@@ -133,7 +135,7 @@ def test_a_phone_shows_every_page_whole(sample, window):
 
 
 def test_an_owner_tends_memory(sample_vault, explore, window):
-    """From the switch to a fact, an edit, its history, and back to an earlier version."""
+    """From the switch to a fact, an edit, its history, back, and what agents were given of it."""
     visit = window(explore(sample_vault))
     page = visit.page
     visit.go("/")
@@ -147,6 +149,15 @@ def test_an_owner_tends_memory(sample_vault, explore, window):
     assert page.inner_text(".history .card >> nth=0 >> ins") == "long"
     page.click(".history >> text=Restore these words")
     assert "short answers with the number first" in page.inner_text(".prose.card")
+    with Vault.open(sample_vault, caller=AGENT) as agent:
+        recall(agent, "How long should answers be?", budget_tokens=900)
+    page.click(".places >> text=Agents")
+    assert page.inner_text("h1") == "Agents" and page.is_visible("text=Exactly what the agent gets")
+    page.click(".tabs >> text=Audit")
+    assert page.is_visible("svg.chart")
+    page.click("main >> text=How long should answers be?")
+    page.click(f".parts a[href='/m/{PREFERENCES}/ag88aw']")
+    assert "recalled 1 time" in page.inner_text("dl.facts")
     page.click("text=Forget this fact")
     assert page.is_visible("text=no longer in its note")
     text = (sample_vault / "agent-memory/preferences.md").read_text()
@@ -199,6 +210,9 @@ def test_axe_finds_nothing_wrong(sample, window, theme, rules):
     visit.go(f"/journal/{PREFERENCES}")
     visit.page.locator(".revision a").first.click()
     assert visit.check_access(rules) == []
+    visit.go("/agents/audit?q=answers")
+    visit.page.locator(".asked a").first.click()
+    assert visit.check_access(rules) == []
 
 
 def test_the_page_does_not_jump(sample, window):
@@ -249,12 +263,14 @@ def test_no_payload_gets_out_of_memory(vault_dir, explore, window):
     visit = window(explore(vault_dir))
     visit.go("/m")
     visit.page.click("main button.main")
-    addresses = ["/m", "/journal", "/search?q=alert&in=memory", "/trash"]
+    addresses = ["/m", "/journal", "/search?q=alert&in=memory", "/trash", "/agents/context"]
+    addresses += ["/agents/audit", "/agents/questions", "/agents/rules"]
     for number in range(0, len(PAYLOADS), 6):
         said = [payload.replace("\0", "") for payload in (PAYLOADS * 2)[number : number + 5]]
         caller = Caller(*said[:4], "agent")
         with Vault.open(vault_dir, caller=caller) as agent:
             update_memory(agent, f"aaaa{number:02}", f"Now {said[4]}", said[0])
+            search(agent, said[4])
         note = f"mmmmmmmmmm{number:02}"
         addresses += [f"/m/{note}", f"/m/{note}/aaaa{number:02}", f"/journal/{note}"]
         visit.go(f"/journal/{note}")
