@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from clocks import Series, percentile
 
-Unit = Literal["ms", "s", "notes/s", "MB"]
+Unit = Literal["ms", "s", "notes/s", "MB", "KB"]
 Verdict = Literal["", "yes", "by CPU", "NO"]
 
 
@@ -40,6 +40,12 @@ AIMS = {
     "remember, acknowledged": Aim(25, 80),
     "start of zib mcp to the first search": Aim(0.8),
     "memory of the server": Aim(250),
+    "explorer: tree": Aim(50),
+    "explorer: feed": Aim(50),
+    "explorer: note": Aim(50),
+    "explorer: memory": Aim(50),
+    "explorer: search": Aim(50),
+    "explorer: weight of a page": Aim(150, 150),
 }
 
 ROWS = (
@@ -64,6 +70,12 @@ ROWS = (
     "search, over the pipe",
     "recall, depth 2, over the pipe",
     "memory of the server",
+    "explorer: tree",
+    "explorer: feed",
+    "explorer: note",
+    "explorer: memory",
+    "explorer: search",
+    "explorer: weight of a page",
 )
 """What every run measures, in this order."""
 

@@ -25,6 +25,7 @@ from typing import Any
 
 import calls
 import corpus
+import exploring
 import indexing
 import quality
 import serving
@@ -106,6 +107,8 @@ def _measure(setting: Setting, found: dict[str, Any]) -> list[Row]:
     for row in calls.measure(setting, fts):
         take(row)
     for row in serving.measure(setting):
+        take(row)
+    for row in exploring.measure(setting):
         take(row)
     fts.close()
     return rows

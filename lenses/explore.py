@@ -57,8 +57,12 @@ def _bound(host: str, port: int | None) -> socket.socket:
     for number in wanted:
         try:
             family = socket.getaddrinfo(host, number, type=socket.SOCK_STREAM)[0][0]
-            return socket.create_server((host, number), family=family, backlog=128)
+            made = socket.create_server((host, number), family=family, backlog=128)
         except OSError as failure:
             problem = failure
+        else:
+            # Connections inherit it; without it an answer's body waits 40 ms for word of its head.
+            made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            return made
     argument = "host" if isinstance(problem, socket.gaierror) else "port"
     raise InvalidArgument(argument, f"{host} cannot be listened on: {problem.strerror or problem}")

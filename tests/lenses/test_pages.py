@@ -1,5 +1,6 @@
 """Templates, words, choices, and what a failure looks like."""
 
+import socket
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import get_args, get_type_hints
@@ -166,6 +167,7 @@ def test_an_agent_cannot_open_the_owners_door(monkeypatch, capsys, vault_dir):
 def test_a_port_that_is_taken_gives_way_unless_it_is_wanted():
     with explore._bound("127.0.0.1", None) as first, explore._bound("127.0.0.1", None) as second:
         assert first.getsockname()[1] != second.getsockname()[1]
+        assert first.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
         with pytest.raises(InvalidArgument):
             explore._bound("127.0.0.1", first.getsockname()[1])
     with pytest.raises(InvalidArgument):
