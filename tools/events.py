@@ -8,7 +8,6 @@ and how it ended. What a command printed is never read, and a text that holds a 
 from __future__ import annotations
 
 import datetime as dt
-import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -27,7 +26,8 @@ BEYOND = 200
 """Characters behind those that are looked at too, so that no half of a secret is kept."""
 
 FILES = 20
-"""Edited files that are named at most."""
+NAMED = 4
+"""Edited files that are kept, and that a candidate names, at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +165,7 @@ def to_memory_candidate(event: AgentEvent) -> EventCandidate | None:
             told = _tests(result)
             return EventCandidate(told, "episodic", "activity", project, ("tests",), value)
         case FileEdited(paths, added, removed) if paths:
-            content = f"Edited {', '.join(paths)}{_lines(added, removed)}."
+            content = f"Edited {_listed(paths)}{_lines(added, removed)}."
             return EventCandidate(content, "episodic", "activity", project, ("edit",), "low")
     return None
 
@@ -181,6 +181,11 @@ def _tests(result: SuiteFinished) -> str:
     told = ", ".join(f"{count} {name}" for name, count in counts.items() if count is not None)
     command = f' of "{result.command}"' if result.command else ""
     return f"Tests{command}: {told}{_ending(None, result.seconds).replace(': ', ', ')}."
+
+
+def _listed(paths: tuple[str, ...]) -> str:
+    more = len(paths) - NAMED
+    return ", ".join(paths[:NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def _lines(added: int | None, removed: int | None) -> str:
@@ -211,10 +216,11 @@ class _Fields:
         return next((_Fields(each, self.struck) for each in objects), None)
 
     def listed(self, *names: str) -> list[_Fields]:
-        """The objects in the first of these fields that is there, at most `FILES`."""
+        """The objects in the first of these fields, at most `FILES`; a text is taken for a path."""
         value = self.first(*names)
         several = value[:FILES] if isinstance(value, list | tuple) else ()
-        return [_Fields(each, self.struck) for each in several if isinstance(each, Mapping)]
+        objects: list[object] = [{"path": one} if isinstance(one, str) else one for one in several]
+        return [_Fields(each, self.struck) for each in objects if isinstance(each, Mapping)]
 
     def joined(self, other: _Fields) -> _Fields:
         """These fields, and those of another where these have none."""
@@ -253,11 +259,11 @@ class _Fields:
         return int(value) if value is not None and value.is_integer() else None
 
     def number(self, *names: str) -> float | None:
-        """A field that is a finite number of a sensible size."""
+        """A field that is a number of a sensible size."""
         value = self.first(*names)
         if isinstance(value, bool) or not isinstance(value, int | float):
             return None
-        return float(value) if abs(value) < _LARGEST and math.isfinite(value) else None
+        return float(value) if abs(value) < _LARGEST else None
 
     def seconds(self) -> float | None:
         """How long something took."""
@@ -296,7 +302,7 @@ def _test(fields: _Fields) -> SuiteFinished:
 
 def _edit(fields: _Fields) -> FileEdited:
     names = ("file_path", "filePath", "path", "file", "filename", "notebook_path")
-    places = [fields, *fields.listed("changes", "files")]
+    places = [fields, *fields.listed("changes", "files", "paths")]
     found = (each.text(*names, limit=NAME_LENGTH) for each in places)
     paths = tuple(dict.fromkeys(path for path in found if path))
     if not paths and not fields.struck:
@@ -324,6 +330,8 @@ def _correction(fields: _Fields) -> UserCorrection:
 
 def _message(fields: _Fields) -> Message:
     text = fields.text("text", "content", "message", "prompt", "last-assistant-message")
+    blocks = (each for each in fields.listed("content") if each.first("type") == "text")
+    text = text or fields.plain(" ".join(each.text("text") for each in blocks), TEXT_LENGTH)
     role = fields.first("role", "author", "sender")
     known: Literal["user", "assistant", "system"] = "user"
     if role in ("assistant", "agent", "model"):
@@ -388,7 +396,7 @@ def _unwrapped(fields: _Fields) -> tuple[str, _Fields]:
     named = _called(fields.first(*_TYPE))
     if named in _HOOKS_OF_TOOLS and fields.first("tool_name", "toolName") is not None:
         return _of_tool(fields)
-    item = fields.inner("item", "payload", "data", "msg") or fields
+    item = fields.inner("item", "payload", "data", "msg", "message") or fields
     known = _KINDS.get(_called(item.first("item_type", *_TYPE))) or _KINDS.get(named)
     if known is None or _UNFINISHED.search(named):
         raise EventUnknown(f"its type {named!r} is not known" if named else "it has no type", TYPES)

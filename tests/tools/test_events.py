@@ -111,6 +111,7 @@ SHAPES = [
         },
         FileEdited(("a.py",)),
     ),
+    ({"type": "file_edited", "files": ["a.py", "b.py"]}, FileEdited(("a.py", "b.py"))),
     (
         {"type": "decision", "decision": "Use SQLite", "rationale": "It is one file"},
         DecisionMade("Use SQLite", "It is one file"),
@@ -123,6 +124,19 @@ SHAPES = [
     (
         {"type": "message", "role": "assistant", "content": "Done\nnow"},
         Message("Done now", "assistant"),
+    ),
+    (
+        {
+            "type": "assistant",
+            "message": {
+                "role": "assistant",
+                "content": [
+                    {"type": "text", "text": "All is done."},
+                    {"type": "tool_result", "content": "canary", "text": "canary"},
+                ],
+            },
+        },
+        Message("All is done.", "assistant"),
     ),
     ({"hook_event_name": "UserPromptSubmit", "prompt": "Do it"}, Message("Do it", "user")),
     ({"type": "agent-turn-complete", "last-assistant-message": "Ok"}, Message("Ok", "assistant")),
@@ -191,6 +205,7 @@ def test_a_time_is_in_utc_or_is_left_out(given, time):
         {"type": "decision", "text": "   "},
         {"type": "user_correction"},
         {"type": "message", "content": 3},
+        {"type": "assistant", "message": {"content": [{"type": "tool_use", "input": {}}]}},
         {"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "ls"}},
         {"hook_event_name": "PostToolUse", "tool_name": "Read", "tool_input": {"file_path": "a"}},
         {"hook_event_name": "PostToolUse", "tool_name": "Bash"},
@@ -316,6 +331,11 @@ def test_a_candidate_passes_the_write_policy_like_any_other_fact(opened, on_disk
     remember_about_user(agent, "Deploys happen on Tuesday at noon.", category=right.category)
     held = remember_about_user(agent, right.content, category=right.category)
     assert held.outcome == "needs_verdict"
+
+
+def test_many_files_are_counted():
+    told = candidate({"type": "edit", "files": [{"path": f"{number}.py"} for number in range(30)]})
+    assert told.content == "Edited 0.py, 1.py, 2.py, 3.py and 16 more."
 
 
 def test_two_texts_of_the_widest_letters_are_still_one_fact(opened):
