@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, get_args
@@ -150,17 +150,26 @@ def _rows(visit: Visit, answer: AuditAnswer) -> dict[str, Row]:
 
 
 def _entry(visit: Visit, rows: Mapping[str, Row], one: Retrieval, *, whole: bool) -> Entry:
-    given = one.given if whole else one.given[:PARTS]
+    all_given = one.given if whole else _distinct(one.given)
+    given = all_given if whole else all_given[:PARTS]
     left_out = one.left_out if whole else ()
     return Entry(
         one=one,
         moment=parsed(one.time),
         missed=is_missed(one),
         given=tuple(_part(visit, rows, each, whole=whole) for each in given),
-        more=len(one.given) - len(given) + one.more_given,
+        more=len(all_given) - len(given) + one.more_given,
         left_out=tuple(_omission(visit, rows, each) for each in left_out),
         more_left_out=len(one.left_out) - len(left_out) + one.more_left_out,
     )
+
+
+def _distinct(given: Iterable[Given]) -> tuple[Given, ...]:
+    """Each note or observation once, for several parts of a note may have been given."""
+    first: dict[tuple[str, str], Given] = {}
+    for part in given:
+        first.setdefault((part.note, part.observation), part)
+    return tuple(first.values())
 
 
 def _part(visit: Visit, rows: Mapping[str, Row], part: Given, *, whole: bool) -> Part:

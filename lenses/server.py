@@ -170,6 +170,8 @@ class _Site:
         return cookies.get(self._door.cookie(name), "")
 
     def _answered(self, handler: Handler, visit: Visit) -> Response:
+        if visit.lens:
+            self._house.uses.warm()
         try:
             visit = replace(visit, change=self._house.news.now())
             answer = handler(visit)

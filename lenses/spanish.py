@@ -293,6 +293,8 @@ SPANISH: Final[dict[str, str]] = {
     "{n} question": "{n} pregunta",
     "{n} questions": "{n} preguntas",
     "{n} more": "{n} más",
+    "{n} part": "{n} parte",
+    "{n} parts": "{n} partes",
     "{n} left out": "{n} sin incluir",
     "Nothing was asked, as far as these words go.": "No se ha preguntado nada que encaje con esto.",
     "What was asked": "Qué se preguntó",

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping
+from contextlib import suppress
 
 from ..tools.audit import Use, uses
 from ..tools.vault import Vault
 from ..vault.audit import Audit
+from ..vault.errors import ZibaldoneError
 
 Given = Mapping[tuple[str, str], Use]
 
@@ -17,6 +20,7 @@ class Uses:
     def __init__(self, vault: Vault) -> None:
         self._vault = vault
         self._made: tuple[Audit, Given] | None = None
+        self._warmed = False
 
     def now(self) -> Given:
         """Return the use of each part by the ids of note and observation, as `uses` does."""
@@ -25,3 +29,13 @@ class Uses:
         if made is None or made[0] is not log:
             made = self._made = (log, uses(self._vault))
         return made[1]
+
+    def warm(self) -> None:
+        """Begin, once, to read the audit, so that the first page that needs it need not wait."""
+        if not self._warmed:
+            self._warmed = True
+            threading.Thread(target=self._read, daemon=True).start()
+
+    def _read(self) -> None:
+        with suppress(ZibaldoneError):  # The page that needs it will tell of it.
+            self.now()
