@@ -11,9 +11,11 @@ from zibaldone.tools.shell import AGENT_SHELLS, AGENT_VARIABLE, INSTANCE_VARIABL
 
 REPOSITORY = Path(__file__).parents[1]
 
-# A busy machine must not fail a property. `quick` is for the second and third run of `.ci/run`.
+# A busy machine must not fail a property. `quick` is for the second and third run of `.ci/run`,
+# `long` for a look at the state machines that takes as long as one has.
 settings.register_profile("zibaldone", deadline=None)
 settings.register_profile("quick", deadline=None, max_examples=20)
+settings.register_profile("long", deadline=None, max_examples=400)
 settings.load_profile("zibaldone")
 
 # What chooses a vault or a door must not come from the shell of whoever runs the tests.

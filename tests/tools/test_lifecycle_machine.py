@@ -157,7 +157,7 @@ class Lifecycle(RuleBasedStateMachine):
 
 TestLifecycle = Lifecycle.TestCase
 TestLifecycle.settings = settings(
-    max_examples=8,
+    max_examples=max(8, settings.default.max_examples // 12),
     stateful_step_count=12,
     deadline=None,
     suppress_health_check=list(HealthCheck),
