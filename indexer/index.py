@@ -100,9 +100,13 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Freshness:
-    """How many notes are indexed, how many wait, and what was repaired since the last answer."""
+    """How many notes are indexed, how many wait, and what was repaired since the last answer.
+
+    `quiet` of the notes may not be recalled at all.
+    """
 
     notes: int
+    quiet: int
     behind: int
     notice: str
 
@@ -430,7 +434,7 @@ class Index:
         behind = max(self._behind, self.marked())
         if self.keeper is not None and not self.ready.is_set():
             behind = max(behind, view.behind, 1)
-        return Freshness(len(view.rows), behind, notice)
+        return Freshness(len(view.rows), len(view.quiet), behind, notice)
 
     def change(self) -> int:
         """A number that rises whenever notes were brought in."""

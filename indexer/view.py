@@ -133,6 +133,9 @@ class View:
         """The notes that are conflict copies."""
         self.derived: set[int] = set()
         """The memory notes with active observations that rest on others."""
+        self.quiet: set[int] = set()
+        """The notes of which no recall tells anything: muted ones, threads, those without a line
+        that may be recalled."""
         self.projects: Counter[str] = Counter()
         """How many notes each project has."""
         self.best = Best(self)
@@ -212,6 +215,8 @@ class View:
             self.copies.add(number)
         elif row.note_class == "agent-memory" and Names.parse(row.names).rests:
             self.derived.add(number)
+        if row.muted or row.kind == "thread" or _is_bare(row):
+            self.quiet.add(number)
         if row.project:
             self.projects[row.project] += 1
 
@@ -227,6 +232,7 @@ class View:
             admitted.discard(number)
         self.copies.discard(number)
         self.derived.discard(number)
+        self.quiet.discard(number)
         if row.project:
             self.projects[row.project] -= 1
 
@@ -270,3 +276,8 @@ class View:
             if change == wanted[number]:
                 known[number] = tuple(Passage(*values) for values in decoded(text)[1:])
         return {number: known[number] for number in wanted if number in known}
+
+
+def _is_bare(row: Row) -> bool:
+    """Whether a category of memory has no line that may be recalled."""
+    return row.note_class == "agent-memory" and not row.kind and len(row.docs) < 2

@@ -515,10 +515,13 @@ class RuleLine:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """The rules that bind, the strictest first; `waiting` rules have not been accepted."""
+    """The rules that bind, the strictest first.
+
+    `waiting` rules have not been accepted yet; only their owner is told how many.
+    """
 
     rules: tuple[RuleLine, ...]
-    waiting: int
+    waiting: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

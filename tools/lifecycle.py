@@ -149,7 +149,8 @@ def _changed(
             raise NoteNotFound(f"{path}#^{place.observation}")
         refuse_agents(vault, note.kind)
         item = find_observation(note, place.observation)
-        if item is None or is_hidden(vault, item):
+        # What is stale may be stated anew by whoever knows its id.
+        if item is None or (is_hidden(vault, item) and item.status != STALE):
             raise NoteNotFound(f"{path}#^{place.observation}")
         _refuse_superseded(vault, place, note)
         with naming(path):

@@ -13,7 +13,7 @@ from ..indexer.catalog import Row
 from ..indexer.index import Hit
 from ..indexer.view import Scope
 from ..vault.categories import category_key, check_label, file_name
-from ..vault.errors import NoteNotFound, PathRefused
+from ..vault.errors import CategoryRefused, NoteNotFound, PathRefused
 from ..vault.memory import observations
 from ..vault.note import read_note
 from .answers import Similar
@@ -100,8 +100,11 @@ def _look(
     scope = Scope(project=project, note_class="agent-memory")
     rows = [row for row in vault.index.rows(scope) if (row.project or None) == project]
     rows = [row for row in rows if not row.conflict_copy and not row.kind]
-    label = check_label(category, [row.category for row in rows if not row.muted])
     guard = Guard(vault)
+    try:
+        label = check_label(category, [row.category for row in rows if not row.muted])
+    except CategoryRefused as refused:
+        raise replace(refused, known=_told(vault, guard, rows)) from None
     guard.refuse_text(candidate.words, category=label, project=project, type=candidate.type)
     folder = memory_folder(vault.layout, project)
     note = _note_of(rows, label)
@@ -158,6 +161,12 @@ def _is_untrusted(vault: Vault, observation: str) -> bool:
         return False
     kept = observations(note) if note else ()
     return any(one.id == observation and one.origin == "untrusted" for one in kept)
+
+
+def _told(vault: Vault, guard: Guard, rows: Sequence[Row]) -> tuple[str, ...]:
+    """The labels of the categories of which something may be recalled."""
+    told = (row for row in rows if not row.muted and any(map(guard.admits, vault.index.parts(row))))
+    return tuple(row.category for row in told)
 
 
 def _note_of(rows: Sequence[Row], label: str) -> Row | None:

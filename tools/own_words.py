@@ -17,9 +17,7 @@ from ..vault.markdown import parse
 from ..vault.memory import Observation, attribute, normal_form, observations_in
 from ..vault.source import Source, readable
 from .answers import Origin
-from .derivation import STALE
 from .provenance import known_origin
-from .refusals import OwnerOnly
 from .vault import Vault
 
 MOST = 200
@@ -31,8 +29,8 @@ Change = Callable[[Source, str], Source]
 def in_own_words(vault: Vault, change: Change) -> Change:
     """Return an edit after which each line that it has made has the origin of the caller.
 
-    It raises `InvalidArgument` when it makes more than `MOST`, `OwnerOnly` when a stale line
-    would count again with the same words, and `NoteUnusable` when a line cannot be marked.
+    It raises `InvalidArgument` when it makes more than `MOST`, and `NoteUnusable` when a line
+    cannot be marked.
     """
 
     def changed(source: Source, path: str) -> Source:
@@ -51,7 +49,6 @@ def in_own_words(vault: Vault, change: Change) -> Change:
 def _marked(before: Source, after: Source, own: Origin) -> Source:
     known, forged = _Known(_read(before)), dict[int, str]()
     for place, item in enumerate(_read(after)):
-        known.refuse_revival(item)
         most = known.most(item, own)
         if TRUST[known_origin(item.origin)] > TRUST[most]:
             forged[place] = most
@@ -68,14 +65,11 @@ class _Known:
     def __init__(self, kept: Iterable[Observation]) -> None:
         self._origins: dict[str, Origin] = {}
         self._left = Counter[str]()
-        self._stale: set[str] = set()
-        self._active: set[str] = set()
         for item in kept:
             words, origin = normal_form(item.text), known_origin(item.origin)
             self._left[words] += 1
             lowest = self._origins.get(words, origin)
             self._origins[words] = min(lowest, origin, key=TRUST.__getitem__)
-            (self._stale if item.status == STALE else self._active).add(words)
 
     def most(self, item: Observation, own: Origin) -> Origin:
         """The origin that a line may have at most; new words, and copies, are of who edits."""
@@ -83,12 +77,6 @@ class _Known:
         was = self._origins.get(words, own)
         self._left[words] -= 1
         return was if self._left[words] >= 0 else min(was, own, key=TRUST.__getitem__)
-
-    def refuse_revival(self, item: Observation) -> None:
-        """Raise `OwnerOnly` when a line is no longer stale, and says the same."""
-        words = normal_form(item.text)
-        if item.status != STALE and words in self._stale - self._active:
-            raise OwnerOnly("confirm what is stale")
 
 
 def _read(source: Source) -> tuple[Observation, ...]:

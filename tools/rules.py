@@ -74,11 +74,14 @@ def add_rule(
 def get_rules(vault: Vault, category: str | None = None, project: str | None = None) -> Rules:
     """Return the rules that bind: the user's and, with `project`, that project's.
 
-    With `category`, those about it and those about everything. `waiting` counts proposals.
+    With `category`, those about it and those about everything. `waiting` counts the proposals, for
+    the owner alone.
     """
     found = _asked(vault, category, project)
     live = [rule for rule in found if rule.is_live(today())]
-    waiting = sum(rule.status == UNREVIEWED for rule in found)
+    waiting = None
+    if vault.caller.origin == "owner":
+        waiting = sum(rule.status == UNREVIEWED for rule in found)
     return Rules(tuple(map(line_of, live)), waiting)
 
 

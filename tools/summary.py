@@ -38,6 +38,8 @@ def _summary(vault: Vault, project: str | None) -> MemorySummary:
     plans = [row for row in rows if row.kind == "progress"]
     ruled = [row for row in rows if row.kind == "rules"]
     lines = {row.path: category_line(row, borders.told(row)) for row in memory}
+    if vault.caller.origin != "owner":  # What seems empty may hold what is hidden.
+        memory = [row for row in memory if lines[row.path].observations]
     names = sorted({row.project for row in rows if row.project})
     projects = tuple(
         ProjectMemory(

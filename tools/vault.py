@@ -132,9 +132,10 @@ class Vault:
         return Act(op, note, self.actor, observation, of, reason or "", self.key)
 
     def index_state(self) -> IndexState:
-        """How far the index is; only inside a question."""
+        """How far the index is; only inside a question. What is hidden is counted for the owner."""
         now = self.index.freshness()
-        return IndexState(now.behind == 0, now.notes, now.behind, now.notice or None)
+        notes = now.notes if self.caller.origin == "owner" else now.notes - now.quiet
+        return IndexState(now.behind == 0, notes, now.behind, now.notice or None)
 
     def close(self) -> None:
         """Stop the background work and close the index."""

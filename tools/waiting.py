@@ -1,15 +1,18 @@
-"""What waits for the owner's review, as agents meet it: not at all.
+"""What may not be recalled of a memory note, as agents meet it: not at all.
 
-Search and recall never read it. A note is shown to agents without it, and no agent can change it,
-or let it pass, by an edit of the note around it.
+That is what waits for the owner's review, has expired or is stale. Search and recall never read
+it. A note is shown to agents without it, and no agent can change it, or let it pass, by an edit of
+the note around it.
 """
 
 from __future__ import annotations
 
+import re
 import secrets
 from collections import Counter
 from collections.abc import Callable
 
+from ..indexer.passages import is_live, today
 from ..vault.errors import TextNotFound, TextNotUnique
 from ..vault.memory import Observation, observations
 from ..vault.note import Note, parse_note
@@ -18,17 +21,18 @@ from .refusals import OwnerOnly
 from .trust import UNREVIEWED
 from .vault import Vault
 
-_CHANGE = "change what waits for review in this note"
+_FIELDS = re.compile(r"\[\s*(?:status|expires)\s*::", re.IGNORECASE)
+_CHANGE = "change what is not shown of this note"
 
 
 def is_hidden(vault: Vault, observation: Observation) -> bool:
-    """Whether an observation waits for a review and who asks is not the one to make it."""
-    return observation.status == UNREVIEWED and vault.caller.origin != "owner"
+    """Whether an observation may not be recalled, and who asks is not the owner."""
+    return vault.caller.origin != "owner" and not is_live(observation, today())
 
 
 def as_told(vault: Vault, note: Note) -> Note:
-    """Return a note as who asks may see it: line breaks stand for what waits for review."""
-    if note.place.note_class != "agent-memory" or UNREVIEWED not in note.body.casefold():
+    """Return a note as who asks may see it: line breaks stand for what is hidden."""
+    if note.place.note_class != "agent-memory" or not _FIELDS.search(note.body):
         return note
     hidden = [one for one in observations(note) if is_hidden(vault, one)]
     if not hidden:
@@ -44,7 +48,8 @@ def as_told(vault: Vault, note: Note) -> Note:
 
 def refuse_waiting(vault: Vault, note: Note) -> None:
     """Raise `OwnerOnly` for a note that cannot go without what waits for review in it."""
-    if as_told(vault, note) is not note:
+    waits = (one.status == UNREVIEWED for one in observations(note))
+    if vault.caller.origin != "owner" and any(waits):
         raise OwnerOnly("delete this note, for something in it waits for review")
 
 

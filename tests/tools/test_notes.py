@@ -13,7 +13,7 @@ from zibaldone.tools import notes
 from zibaldone.tools.notes import create_note, delete_note, edit_note, get_note, list_notes
 from zibaldone.tools.recall import recall
 from zibaldone.tools.search import search
-from zibaldone.tools.vault import Vault
+from zibaldone.tools.vault import OWNER, Vault
 from zibaldone.vault.errors import (
     InvalidArgument,
     NoteAmbiguous,
@@ -329,7 +329,7 @@ def test_a_memory_note_shows_its_observations(opened):
         "# Food\n\n- rye bread ^r1\n- by hand\n- stale one [status:: stale] [type:: episodic] ^s1\n"
     )
     vault = opened({"agent-memory/food.md": f"---\nid: a23456789012\n---\n{text}"})
-    note = get_note(vault, "food")
+    note = get_note(vault.with_caller(OWNER), "food")
     assert (note.note_class, note.category, note.content) == ("agent-memory", "Food", text)
     assert [(o.text, o.line, o.origin, o.status) for o in note.observations] == [
         ("rye bread", 6, "agent", None),
@@ -337,6 +337,7 @@ def test_a_memory_note_shows_its_observations(opened):
         ("stale one", 8, "agent", "stale"),
     ]
     assert note.observations[2].type == "episodic"
+    assert get_note(vault, "food").observations == note.observations[:2]
     part = get_note(vault, "food#^r1")
     assert part.content == "- rye bread ^r1"
     assert [one.observation_id for one in part.observations] == ["r1"]

@@ -5,7 +5,7 @@ from zibaldone.tools.lifecycle import update_memory
 from zibaldone.tools.notes import edit_note, get_note
 from zibaldone.tools.refusals import OwnerOnly
 from zibaldone.tools.vault import OWNER, Caller
-from zibaldone.vault.errors import InvalidArgument
+from zibaldone.vault.errors import InvalidArgument, TextNotFound
 
 PATH = "agent-memory/tea.md"
 TEXT = """# Tea
@@ -100,8 +100,10 @@ def test_law_7_no_edit_raises_what_nobody_trusts(opened, on_disk, content):
 
 def test_only_the_owner_lets_what_is_out_of_date_count_again(opened, on_disk):
     vault = opened({PATH: FOOD})
-    with pytest.raises(OwnerOnly):
+    with pytest.raises(TextNotFound):
         edit_note(vault, PATH, "findReplace", "", " [status:: stale]")
+    with pytest.raises(OwnerOnly):
+        edit_note(vault, PATH, "replace", FOOD.replace(" [status:: stale]", ""))
     assert on_disk(PATH) == FOOD
     edit_note(vault.with_caller(OWNER), PATH, "findReplace", "", " [status:: stale]")
 

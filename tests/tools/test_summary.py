@@ -2,6 +2,7 @@
 
 import pytest
 from zibaldone.tools.summary import FIRST_WORDS, memory_summary
+from zibaldone.tools.vault import OWNER
 from zibaldone.vault.errors import PathRefused
 
 NOTES = {
@@ -26,12 +27,11 @@ def test_counts_summaries_and_projects(opened):
         "Food": 2,
         "habits": 1,
         "mixed": 1,
-        "Empty": 0,
     }
     assert user["Food"].summary == "What she eats"
     assert user["habits"].summary.startswith("walks far far")
     assert len(user["habits"].summary) == FIRST_WORDS
-    assert (user["mixed"].summary, user["Empty"].summary) == ("shown", "")
+    assert user["mixed"].summary == "shown"
     assert user["Food"].path == "agent-memory/food.md"
     assert [(one.project, one.notes, len(one.categories)) for one in summary.projects] == [
         ("boat", 1, 1),
@@ -40,6 +40,16 @@ def test_counts_summaries_and_projects(opened):
     assert summary.observations == 4 + 1 + 2
     assert "zanzibar" not in repr(summary)
     assert summary.index.fresh
+
+
+def test_law_9_what_holds_hidden_lines_alone_is_shown_to_its_owner_only(opened):
+    waiting = "---\ncategory: Later\nsummary: zanzibar\n---\n- no [status:: unreviewed]\n"
+    vault = opened({**NOTES, "agent-memory/later.md": waiting})
+    assert "zanzibar" not in repr(memory_summary(vault))
+    seen = {
+        line.category: line.observations for line in memory_summary(vault.with_caller(OWNER)).user
+    }
+    assert (seen["Later"], seen["Empty"]) == (0, 0)
 
 
 def test_one_project_alone(opened):

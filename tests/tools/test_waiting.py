@@ -13,6 +13,30 @@ NOTE = f"---\ncategory: Food\n---\n# Food\n\n- Likes tea ^m1aaaa\n{HIDDEN}- Hate
 FILES = {"agent-memory/food.md": NOTE}
 
 
+HIDDEN_TOO = (
+    HIDDEN,
+    "- Canary sings [expires:: 2020-01-31] ^h1dden\n",
+    "- Canary sings [status:: stale] ^h1dden\n",
+)
+
+
+@pytest.mark.parametrize("line", HIDDEN_TOO, ids=["unreviewed", "expired", "stale"])
+def test_law_9_no_tool_shows_it_or_changes_it(opened, on_disk, line):
+    text = NOTE.replace(HIDDEN, line)
+    vault = opened({"agent-memory/food.md": text})
+    assert "Canary" not in repr(get_note(vault, "food"))
+    for mode, content, find in (
+        ("findReplace", "dog", "Canary"),
+        ("replace", "- Likes mate", None),
+    ):
+        with pytest.raises((OwnerOnly, TextNotFound)):
+            edit_note(vault, "food", mode, content, find)
+    assert on_disk("agent-memory/food.md") == text
+    edit_note(vault, "food", "append", "- Likes mate")
+    assert line in on_disk("agent-memory/food.md")
+    assert "Canary" in get_note(vault.with_caller(OWNER), "food").content
+
+
 @pytest.fixture
 def vault(opened):
     return opened(FILES)
