@@ -149,7 +149,9 @@ class _Note:
         """Have the note in its place, from the trash if the agent put it there."""
         if lies_at(self._vault, self._all.note, self.path):
             return True
-        if not self._is_last(self._subject.records) or not any(plans.values()):
+        records = self._subject.records
+        deleted = self._is_last(records) and records[-1].op == "delete"
+        if not deleted or not any(plans.values()):  # A file that is gone was taken by its owner.
             return False
         with contextlib.suppress(NoteExists):
             restore(self._vault, self._all.note)

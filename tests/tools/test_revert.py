@@ -122,6 +122,16 @@ def test_a_note_that_someone_else_removed_stays_removed(owner, planner, writer, 
         assert "Likes mud." in (vault_dir / "mine.md").read_text()
 
 
+def test_a_note_whose_file_its_owner_took_away_does_not_come_back(
+    owner, planner, writer, vault_dir
+):
+    made = remember_about_user(planner, "Likes tea.", category="food")
+    edit_note(writer, made.path, "findReplace", "mud", "tea")
+    (vault_dir / made.path).unlink()
+    assert revert(owner, "writer", EVER).reverted == ()
+    assert not (vault_dir / made.path).exists()
+
+
 def test_a_summary_goes_back_as_well(owner, planner, writer):
     made = remember_about_user(planner, "Likes tea.", category="food", summary="What she eats")
     remember_about_user(planner, "Likes sun.", category="weather")
