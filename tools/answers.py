@@ -132,6 +132,20 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
+class Conflict:
+    """Two facts in a bundle that contradict each other, as far as their words tell.
+
+    Each is named by the path of its note and, if it has one, its id: `path#^id`. The stronger one
+    is of more authority, or else newer. `reason` says how: they say the `opposite`, only one
+    has a `negation`, or there is another `number`, or other `wording`, in the same place.
+    """
+
+    stronger: str
+    weaker: str
+    reason: Literal["opposite", "negation", "number", "wording"]
+
+
+@dataclass(frozen=True, slots=True)
 class Omitted:
     """A note that fits the question and was left out, why, and how many tokens it would take."""
 
@@ -152,6 +166,7 @@ class RecallAnswer:
     omitted: tuple[Omitted, ...]
     omitted_more: int
     index: IndexState
+    conflicts: tuple[Conflict, ...] = ()
     hint: str | None = None
 
 

@@ -22,7 +22,8 @@ _CITATION = re.compile(rf"[ \t]*\\?\[\d{{1,3}}\] [^\n]{{1,600}} · {_DATE}(?: ·
 _BULLET = re.compile(r"[ \t]*(?:[-*+•–]|\d{1,3}[.)])[ \t]+")
 _CUT = re.compile(r"[ \t]*\[…\][ \t]*$")
 _ID = r"[a-z][0-9a-z]{5,11}"
-_MARK = rf"(?:{_ORIGIN}|{_TYPE}|{_DATE}(?: \d\d:\d\d)?|contradicts \^{_ID})"
+_AGAINST = rf"contradicts (?:\^{_ID}|\[\d+\])(?:, (?:\^{_ID}|\[\d+\]))*"
+_MARK = rf"(?:{_ORIGIN}|{_TYPE}|{_DATE}(?: \d\d:\d\d)?|{_AGAINST})"
 _TAIL = re.compile(rf"[ \t]*\^({_ID})(?:[ \t]*·[ \t]*{_MARK}){{0,5}}[ \t]*$")
 _CITED = re.compile(rf"(?<![\w#|\[])\[?\(?\^({_ID})\b|\b({_ID})@v\d{{1,9}}\b|#\^({_ID})@v\d")
 # What one fact ends with before the next begins.

@@ -8,24 +8,25 @@ equal output, but for the envelope's nonce.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from ..indexer.index import Hit
-from ..vault.authorship import TRUST
 from ..vault.errors import InvalidArgument
-from .answers import IndexState, MemoryType, Omitted, Reason, RecallAnswer, Source
+from .answers import Conflict, IndexState, MemoryType, Omitted, Reason, RecallAnswer, Source
 from .asking import asked
 from .authors import author_of
 from .borders import Borders
-from .candidates import Candidate, Measure, by_value, weighed
+from .candidates import Candidate, Measure, weighed
+from .conflicts import Clash, Opposed, clashes, opposed, ref_of
 from .derivation import settled
 from .enforcement import LOOKED_BEYOND
-from .envelope import CUT_MARK, PLAIN_NONCE, Block, body, cited, fresh_nonce, sealed
+from .envelope import CUT_MARK, PLAIN_NONCE, cited, fresh_nonce, sealed
 from .gather import Gatherer, Lead
-from .pack import Bundle, Packed, Packer, citation
+from .pack import Bundle, Packed, Packer
 from .places import known_project
 from .provenance import id_of, told_type
+from .reading import LEFT_OUT, Reading, reading
 from .search import hint_of
 from .threads import thread_hits
 from .tokens import TokenCounter, count_tokens, cut_to
@@ -43,9 +44,6 @@ ROUNDS = 6
 SLACK = 16
 """Tokens, or a 32th of the budget, for which it is not worth while to pack again."""
 
-LEFT_OUT = ("budget", "maxPerSource", "limit")
-
-_NO_DIGITS = str.maketrans("", "", "-:TZ")
 
 NOTHING = "No note answers to these words."
 
@@ -56,6 +54,7 @@ class Gathered:
 
     own: Sequence[Hit]
     leads: Sequence[Lead]
+    opposed: Opposed
     beyond: int
     hint: str | None
     index: IndexState
@@ -101,31 +100,38 @@ def recall(
             borders.guard.tell("recall")
             own = thread_hits(vault, thread, query) if thread and type in (None, "working") else ()
             hint = hint_of(found) or (None if own or leads else NOTHING)
-            return Gathered(own, leads, gatherer.beyond, hint, vault.index_state())
+            return Gathered(
+                own, leads, opposed(vault.index, leads), gatherer.beyond, hint, vault.index_state()
+            )
 
         gathered = settled(vault, question)
         candidates = weighed(vault, query, gathered.own, gathered.leads, measure)
         share = max(500, budget_tokens // 2) if max_per_source is None else max_per_source
         packer = Packer(candidates, share, measure)
-        bundle, text = _within(budget_tokens, packer, counter)
-        if not bundle.packed:
+        told = clashes(gathered.opposed, candidates)
+        read, text = _within(budget_tokens, packer, told, counter)
+        if not read.groups:
             bundle, text = _pointer(budget_tokens, share, counter, candidates)
-        answer = _answer(gathered, bundle, text, budget_tokens, counter)
+            read = reading(bundle, ())
+        answer = _answer(gathered, read, text, budget_tokens, counter)
         vault.shown.note(vault.caller, answer.sources)
-        shown = (one.candidate.hit.row for one in bundle.packed)
+        shown = (one.candidate.hit.row for one in read.bundle.packed)
         return audited.answered(answer, shown)
 
 
-def _within(budget: int, packer: Packer, counter: TokenCounter) -> tuple[Bundle, str]:
+def _within(
+    budget: int, packer: Packer, told: Sequence[Clash], counter: TokenCounter
+) -> tuple[Reading, str]:
     """Pack until the sealed text fills the budget as far as may be, and never exceeds it."""
-    best, best_text, best_tokens = Bundle((), ()), "", 0
+    best, best_text, best_tokens = reading(Bundle((), ()), ()), "", 0
     room = budget
     for _ in range(ROUNDS):
         bundle = packer.pack(room)
-        text = _laid_out(bundle)
+        read = reading(bundle, told)
+        text = read.text()
         tokens = counter(sealed(text, PLAIN_NONCE))
         if best_tokens < tokens <= budget:
-            best, best_text, best_tokens = bundle, text, tokens
+            best, best_text, best_tokens = read, text, tokens
         enough = budget - max(SLACK, budget // 32)
         if tokens <= budget and (tokens >= enough or not _wants_more(bundle)):
             break
@@ -156,62 +162,20 @@ def _pointer(
     return Bundle((), omitted), ""
 
 
-# Laying out
-
-
-def _groups(packed: Iterable[Packed]) -> list[list[Packed]]:
-    """Gather what was packed by note, in the order in which an agent should read it."""
-    by_note: dict[int, list[Packed]] = {}
-    for one in packed:
-        by_note.setdefault(one.candidate.note, []).append(one)
-    for group in by_note.values():
-        group.sort(key=lambda one: one.candidate.hit.part)
-    return sorted(by_note.values(), key=_reading_order)
-
-
-def _reading_order(group: Sequence[Packed]) -> tuple[object, ...]:
-    best = min((one.candidate for one in group), key=by_value)
-    row = best.hit.row
-    hop = min(one.candidate.lead.hop for one in group)
-    recency = -int(best.told.date.translate(_NO_DIGITS))
-    return (hop > 0, best.authority, -best.value, recency, row.id, row.path)
-
-
-def _laid_out(bundle: Bundle) -> str:
-    shortened = _shortened(bundle)
-    return body([_block(group, shortened) for group in _groups(bundle.packed)])
-
-
-def _block(group: Sequence[Packed], shortened: frozenset[int]) -> Block:
-    row = group[0].candidate.hit.row
-    goes_on = row.number in shortened and not group[-1].cut
-    least = min((one.candidate.told.origin for one in group), key=TRUST.__getitem__)
-    return Block(citation(row, least), tuple(one.text for one in group), goes_on)
-
-
-def _shortened(bundle: Bundle) -> frozenset[int]:
-    """The notes in the bundle of which a hit was left out for want of room."""
-    packed = {one.candidate.note for one in bundle.packed}
-    return frozenset(
-        one.note
-        for one, reason in bundle.omitted
-        if one.direct and reason in LEFT_OUT and one.note in packed
-    )
-
-
 # The answer
 
 
 def _answer(
-    gathered: Gathered, bundle: Bundle, text: str, budget: int, counter: TokenCounter
+    gathered: Gathered, read: Reading, text: str, budget: int, counter: TokenCounter
 ) -> RecallAnswer:
     context = sealed(text, fresh_nonce(text))
-    left_out = _left_out(bundle)
+    left_out = _left_out(read.bundle)
     return RecallAnswer(
         context=context,
         tokens=counter(context),
         budget_tokens=budget,
-        sources=tuple(_sources(bundle)),
+        sources=tuple(_sources(read)),
+        conflicts=tuple(map(_conflict, read.clashes)),
         omitted=left_out[:OMITTED],
         omitted_more=max(0, len(left_out) - OMITTED) + gathered.beyond,
         index=gathered.index,
@@ -219,12 +183,15 @@ def _answer(
     )
 
 
-def _sources(bundle: Bundle) -> Iterator[Source]:
-    shortened = _shortened(bundle)
-    for group in _groups(bundle.packed):
+def _sources(read: Reading) -> Iterator[Source]:
+    for group in read.groups:
+        goes_on = read.goes_on(group)
         for one in group:
-            goes_on = one is group[-1] and one.candidate.note in shortened
-            yield _source(one, cut=goes_on or one.cut is not None)
+            yield _source(one, cut=(goes_on and one is group[-1]) or one.cut is not None)
+
+
+def _conflict(clash: Clash) -> Conflict:
+    return Conflict(ref_of(clash.stronger.hit), ref_of(clash.weaker.hit), clash.sign)
 
 
 def _source(packed: Packed, *, cut: bool) -> Source:

@@ -28,6 +28,8 @@ from .lexicon import CHANGES, DATES, FRAME, LESS, MEANINGS, NEGATIVE, NUMERALS, 
 
 Kind = Literal["same", "reworded", "contradicting", "related", "unrelated"]
 Idf = Callable[[str], float]
+Sign = Literal["opposite", "negation", "number", "wording"]
+"""How two texts contradict each other."""
 
 # A logistic fit of 80 labelled pairs, from measurements that came before this code.
 _JACCARD, _CONTAINMENT, _BIAS = 3.9, 4.9, -3.7
@@ -35,6 +37,9 @@ _NUMBER, _NEGATION, _OPPOSITE, _SLOT = 2.7, 6.7, 6.7, 3.5
 
 _SAME_FACT = 0.55
 _SAME_SUBJECT, _NEAR_SUBJECT = 0.4, 0.2
+_CLEARLY_SAME_SUBJECT, _ALMOST_ALL = 0.5, 0.6
+# The first words of a sentence name what it is about.
+_NAMING = 2
 _ALIGNED = 0.6
 # Of long texts only the beginnings are laid side by side.
 _LONGEST_ALIGNED = 200
@@ -88,15 +93,37 @@ def compare(candidate: str, existing: str, idf: Idf) -> Similarity:
         return Similarity(1.0, False, "same")
     one, other = _statement(candidate), _statement(existing)
     jaccard, containment = _overlap(one.content, other.content, idf)
-    number = bool(one.numbers - other.numbers and other.numbers - one.numbers)
+    number = _other_numbers(one, other)
     negation = one.negated != other.negated
     slot = _other_words_in_place(one, other)
-    opposite = bool(one.more & other.less - other.more or one.less & other.more - one.more)
+    opposite = _other_end(one, other)
     evidence = _JACCARD * jaccard + _CONTAINMENT * containment + _BIAS
     evidence -= _NUMBER * number + _NEGATION * negation + _OPPOSITE * opposite + _SLOT * slot
     score = 1 / (1 + exp(-evidence))
     conflict = number or negation or slot or opposite
     return Similarity(score, conflict, _kind(score, conflict, containment))
+
+
+def contradiction(one: str, other: str, idf: Idf) -> Sign | None:
+    """How two texts contradict each other, if that is clear enough to say so to a reader.
+
+    Facts of one kind about two things stand side by side in many a note ("mill 3", "mill 4"), so
+    more is asked than for a suspicion: more words in common, and a difference that is not in what
+    the sentences are about.
+    """
+    first, second = sorted((_statement(one), _statement(other)), key=lambda each: each.words)
+    shared = _overlap(_worded(first), _worded(second), idf)[1]
+    if shared < _CLEARLY_SAME_SUBJECT:
+        return None
+    if _other_end(first, second):
+        return "opposite"
+    if first.negated != second.negated:
+        return "negation" if shared >= _ALMOST_ALL else None
+    if not _begin_alike(first.words, second.words):
+        return None
+    if _other_numbers(first, second):
+        return "number" if _first_numbers_differ(first, second) else None
+    return "wording" if _other_words_in_place(first, second) else None
 
 
 def _kind(score: float, conflict: bool, containment: float) -> Kind:
@@ -108,7 +135,7 @@ def _kind(score: float, conflict: bool, containment: float) -> Kind:
 
 
 # A new text is compared with several, and the known ones with the next new text again.
-@functools.lru_cache(maxsize=256)
+@functools.lru_cache(maxsize=1024)
 def _statement(text: str) -> _Statement:
     text = _WORD.sub(_in_digits, in_one_word(_folded(text)))
     plain = _THOUSANDS.sub("", text)
@@ -164,6 +191,33 @@ def _weight(word: str, idf: float) -> float:
 
 def _is_subject(word: str) -> bool:
     return not (word[0] in "~±" or word[0].isdigit() or word in FRAME)
+
+
+def _worded(statement: _Statement) -> Mapping[str, str]:
+    """What a text says but for its numbers: those are compared by themselves."""
+    return {word: stem for word, stem in statement.content.items() if not word[0].isdigit()}
+
+
+def _other_numbers(one: _Statement, other: _Statement) -> bool:
+    return bool(one.numbers - other.numbers and other.numbers - one.numbers)
+
+
+def _other_end(one: _Statement, other: _Statement) -> bool:
+    """Whether one says of a measure that it is more, and the other that it is less."""
+    return bool(one.more & other.less - other.more or one.less & other.more - one.more)
+
+
+def _begin_alike(one: Sequence[str], other: Sequence[str]) -> bool:
+    return one[:_NAMING] == other[:_NAMING]
+
+
+def _first_numbers_differ(one: _Statement, other: _Statement) -> bool:
+    """Whether the first place in which two sentences differ is that of one number in each."""
+    pairs = zip(one.words, other.words, strict=False)
+    at = next((at for at, (first, second) in enumerate(pairs) if first != second), 0)
+    numbers = one.numbers ^ other.numbers
+    few = len(one.numbers - other.numbers) == len(other.numbers - one.numbers) == 1
+    return few and {one.words[at], other.words[at]} <= numbers
 
 
 def _other_words_in_place(one: _Statement, other: _Statement) -> bool:
