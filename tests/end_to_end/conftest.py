@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -76,6 +77,34 @@ def sample(tmp_path_factory):
             yield address
 
 
+@dataclass(frozen=True)
+class Shared:
+    """An explorer at `address` of a vault that the tests of a module change, each elsewhere."""
+
+    address: str
+    vault: Path
+    cache: Path
+
+    @contextmanager
+    def agent(self):
+        """Work in the same vault as an agent."""
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("ZIBALDONE_CACHE_DIR", str(self.cache))
+            with Vault.open(self.vault, caller=AGENT) as agent:
+                yield agent
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory):
+    """The explorer of a sample vault that is shared by the tests that change something in it."""
+    folder = tmp_path_factory.mktemp("shared")
+    vault = Path(shutil.copytree(REPOSITORY / "sample-vault", folder / "vault"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ZIBALDONE_CACHE_DIR", str(folder / "cache"))
+        with exploring(vault) as address:
+            yield Shared(address, vault, folder / "cache")
+
+
 @pytest.fixture(scope="module")
 def browser():
     """One real Chromium for the tests of a module; other tests run event loops of their own."""
@@ -117,11 +146,16 @@ class Window:
     def go(self, path):
         return self.page.goto(self.base + path)
 
-    def check_access(self, rules):
-        """Ask axe-core about some of its rules; returns what it finds wrong, in short."""
-        self.page.evaluate(AXE.read_text())
+    def check_access(self, rules, *, whole=False):
+        """Ask axe-core, which the page has loaded, what is wrong by some of its rules.
+
+        What is around the main part is the same on every page, and looked at if `whole` is true.
+        """
+        assert self.page.locator("main h1").count() == 1
         found = self.page.evaluate(
-            "rules => axe.run(document, {resultTypes: ['violations'], runOnly: rules})", rules
+            "([whole, rules]) => axe.run(whole ? document : 'main',"
+            " {resultTypes: ['violations'], runOnly: rules})",
+            [whole, rules],
         )
         return [
             f"{each['id']}: {json.dumps([node['html'][:200] for node in each['nodes']])}"
