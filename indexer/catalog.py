@@ -15,7 +15,6 @@ from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -69,7 +68,6 @@ class Names:
     rests: tuple[tuple[str, str], ...] = ()
 
     @classmethod
-    @lru_cache(maxsize=4096)  # The same few tags, and no aliases, are in many notes.
     def parse(cls, text: str) -> Names:
         """Read what `str` wrote."""
         own, aliases, tags, rests = decoded(text)

@@ -9,7 +9,7 @@ nor is what is only for the work of one thread.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from ..indexer.catalog import Names, Row
 from ..indexer.graph import Way
@@ -26,6 +26,7 @@ from .provenance import type_of
 from .vault import Vault
 
 _NO_WORD = re.compile(r"[\W_]+")
+_LIKE_TAG = re.compile(r"#([^\s#]++)")
 
 
 class Borders:
@@ -52,6 +53,7 @@ class Borders:
         if closed or project is not None:
             self._others = self._index.projects() - {project or ""}
         self._other_tags = frozenset(map(_tag_key, self._others))
+        self._told: dict[int, Sequence[Hit]] = {}
         self._tied_notes: dict[str, bool] = {}
         self._open_links: dict[str, frozenset[str]] = {}
 
@@ -91,9 +93,12 @@ class Borders:
             return False
         return self._lies_inside(hit) and self.guard.admits(hit)
 
-    def told(self, row: Row) -> list[Hit]:
-        """The passages of a note that may be told, in their order."""
-        return [hit for hit in self._index.parts(row) if self.admits(hit)]
+    def told(self, row: Row) -> Sequence[Hit]:
+        """The passages of a note that may be told, in the order of its file."""
+        if row.number not in self._told:
+            found = filter(self.admits, self._index.parts(row))
+            self._told[row.number] = sorted(found, key=by_place)
+        return self._told[row.number]
 
     def tells(self, row: Row) -> bool:
         """Whether there is something in a note that may be told."""
@@ -110,16 +115,22 @@ class Borders:
             return False
         if not self._others or row.project:
             return True
-        return not self._is_tied_note(row) and not self.ties(hit.text, row.path)
+        return not self.ties_note(row) and not self.ties(hit.text, row.path)
 
     def ties(self, text: str, path: str) -> bool:
         """Whether a text in a note of no project is tied to a project that is another one."""
-        marked = bool(self._others) and any(mark in text for mark in "#[")
-        return marked and self._is_tied(parse(text), path)
+        if not self._others or not ("[" in text or self._may_name_another(text)):
+            return False
+        return self._is_tied(parse(text), path)
 
-    def _is_tied_note(self, row: Row) -> bool:
+    def _may_name_another(self, text: str) -> bool:
+        """Whether a tag in a text may name another project, before the text is parsed."""
+        parts = (part for tag in _LIKE_TAG.findall(text) for part in tag.split("/"))
+        return any(_tag_key(part).startswith(name) for part in parts for name in self._other_tags)
+
+    def ties_note(self, row: Row) -> bool:
         """Whether the frontmatter's tags tie a whole note to another project."""
-        if not self._names_another(Names.parse(row.names).tags):
+        if row.project or not self._names_another(Names.parse(row.names).tags):
             return False
         if row.path not in self._tied_notes:
             try:
@@ -161,6 +172,11 @@ class Borders:
             found = (resolver.link(link.target, source) for link in links if link.target)
             self._open_links[source] = frozenset(filter(None, found))
         return target in self._open_links[source]
+
+
+def by_place(hit: Hit) -> int:
+    """Sort key: where in its file a passage stands; those of memory are numbered otherwise."""
+    return hit.passage.start if hit.passage else 0
 
 
 def _tag_key(name: str) -> str:

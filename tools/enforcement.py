@@ -151,7 +151,7 @@ class Guard:
 
     def admits_row(self, row: Row) -> bool:
         """Whether something of a note may be recalled."""
-        found = self._of_row(row)
+        found = self._of_row(row) if self._rules else ()
         return not any(one.statement and one.statement.is_of_places for one in found)
 
     def admits_all(self, row: Row) -> bool:
@@ -163,7 +163,7 @@ class Guard:
 
     def frees(self, row: Row) -> bool:
         """Whether no rule is about anything in a note."""
-        return not self._of_row(row)
+        return not self._rules or not self._of_row(row)
 
     def tell(self, moment: str) -> None:
         """Keep a record of what was left out. A failure to do so is no failure of the question."""

@@ -120,10 +120,8 @@ def _news(vault: Vault, project: str | None, since: str) -> Sequence[NoteChange]
     def question() -> list[Touched]:
         borders = Borders(vault, project, closed=True)
         start = Start(vault, borders, project, None)
-        rows = [row for row in start.rows(None) if row.note_class == "agent-memory"]
-        if project is not None:
-            rows += start.rows(project)
-        return touched(borders, rows, since)
+        memory = (row for row in start.personal if row.note_class == "agent-memory")
+        return touched(borders, [*memory, *start.own], since)
 
     return changes(vault, vault.index.ask(question), since)
 

@@ -1,14 +1,13 @@
 """Context sets: notes that list, link by link, what is loaded at the start of a session.
 
-Only what a set may tell itself counts of it: a link in a line that is hidden, or tied to another
-project, leads nowhere. What a link leads to is told as far as any recall would tell it; a link to
-something that is not for the caller is passed over like a word. A link to nothing is told by its
-line, for what it is called may be the name of something that is gone.
+A link in a line that is hidden is none; each other one is judged by what it leads to, which is told
+as far as any recall would tell it. A link to what is not for the caller reads like one to nothing,
+and is named by its line alone, for what it is called may be the name of something that is hidden.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from ..indexer.catalog import Row
@@ -20,7 +19,7 @@ from ..vault.markdown import section as section_span
 from ..vault.note import Note, read_note
 from ..vault.sections import find_anchor, find_block
 from ..vault.source import readable
-from .borders import Borders
+from .borders import Borders, by_place
 from .linked import is_attachment
 from .vault import Vault
 
@@ -41,7 +40,10 @@ def links_of(vault: Vault, borders: Borders, row: Row) -> Iterator[Linked]:
     except NoteNotFound:
         return
     first = note.source.text.count("\n", 0, note.source.body) + 1
-    for hit in borders.told(row):
+    if borders.ties_note(row):
+        return
+    told = filter(borders.guard.admits, vault.index.parts(row))
+    for hit in sorted(told, key=by_place):
         start = first + (hit.passage.line if hit.passage else 0)
         for link in parse(hit.text).links:
             yield from _linked(vault, borders, row, link, start + link.line)
@@ -50,15 +52,16 @@ def links_of(vault: Vault, borders: Borders, row: Row) -> Iterator[Linked]:
 def _linked(vault: Vault, borders: Borders, row: Row, link: Link, line: int) -> Iterator[Linked]:
     path = vault.index.resolver().link(link.target, row.path) if link.target else None
     found = vault.index.row(path) if path else None
-    if found is None:
-        if not is_attachment(link.target):
-            yield Linked(line)
-    elif found.path != row.path and borders.admits_note(found.path):
+    if found is None and is_attachment(link.target):
+        return
+    if found is None or not borders.admits_row(found):
+        yield Linked(line)
+    elif found.path != row.path:
         yield Linked(line, found, link.anchor)
 
 
-def passages_at(vault: Vault, borders: Borders, row: Row, anchor: str) -> list[Hit] | None:
-    """What may be told of a note, or of the part behind an anchor; None when there is no part."""
+def passages_at(vault: Vault, borders: Borders, row: Row, anchor: str) -> Sequence[Hit]:
+    """What may be told of a note, or of the part of it that an anchor names."""
     told = borders.told(row)
     if not anchor or not told:
         return told
@@ -67,9 +70,8 @@ def passages_at(vault: Vault, borders: Borders, row: Row, anchor: str) -> list[H
     except NoteNotFound:
         return []
     span = _span(visible(vault.layout, note, today()), anchor)
-    if span is None:
-        return None
-    return [part for hit in told if (part := _within(hit, note, *span))]
+    parts = (_within(hit, note, *span) for hit in told) if span else ()
+    return [part for part in parts if part is not None]
 
 
 def _span(note: Note, anchor: str) -> tuple[int, int] | None:

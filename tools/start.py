@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from itertools import starmap
 
 from ..indexer.catalog import Row
@@ -42,7 +42,7 @@ FOLDERS = 12
 """Folders of a project that are named: those with the most notes."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Start:
     """One session's start. Made inside a question only."""
 
@@ -54,33 +54,42 @@ class Start:
     loaded: set[Place] = field(default_factory=set)
     """What is loaded already, and is not loaded again."""
 
-    def rows(self, project: str | None) -> list[Row]:
-        """The notes of a project, or of none, of which something may be told; by path."""
-        paths = self.vault.index.paths(Scope(project=project or "", muted=False))
-        return [paths[path] for path in sorted(paths) if self.borders.admits_row(paths[path])]
+    @cached_property
+    def personal(self) -> list[Row]:
+        """The notes of no project of which something may be told, by path."""
+        return self._rows("")
+
+    @cached_property
+    def own(self) -> list[Row]:
+        """The same of the project that is asked for, if one is."""
+        return [] if self.project is None else self._rows(self.project)
+
+    def _rows(self, project: str) -> list[Row]:
+        rows = self.vault.index.rows(Scope(project=project, muted=False))
+        return list(filter(self.borders.admits_row, rows))
 
     def entries(self, part: StartPartName) -> Iterator[Entry]:
         """Yield the entries of a part in their order."""
         if part == "work":
             yield from self._work()
         elif part == "personal":
-            yield from self._about(part, None, "the user")
+            yield from self._about(part, self.personal, "the user")
         elif self.project is not None:
-            yield from self._about(part, self.project, self.project)
+            yield from self._about(part, self.own, self.project)
 
-    def _about(self, part: StartPartName, project: str | None, whom: str) -> Iterator[Entry]:
-        rows, seen = self.rows(project), set(self.loaded)
+    def _about(self, part: StartPartName, rows: Sequence[Row], whom: str) -> Iterator[Entry]:
+        seen = set(self.loaded)
         for row in rows:
             if row.kind == CONTEXT_SET:
                 yield from self._set(part, row, seen)
         for row in pinned(rows):
             if (row.path, "") not in seen and self.borders.tells(row):
                 yield self._note(part, "pin", row)
-        if project is not None:
+        if part == "project":
             yield _list(part, "index", f"Notes of {whom}", lambda: self._index(rows))
         memory = [row for row in rows if _is_category(row)]
         yield _list(part, "profile", f"Memory about {whom}", lambda: profile(self.borders, memory))
-        changed = [one for one in self.changes if one.row.project == (project or "")]
+        changed = [one for one in self.changes if bool(one.row.project) == (part == "project")]
         title = f"Changed since your last session, about {whom}"
         yield _list(part, "changes", title, lambda: map(str, changed))
 
@@ -94,10 +103,10 @@ class Start:
             elif seen.isdisjoint([(link.row.path, ""), (link.row.path, link.anchor)]):
                 seen.add((link.row.path, link.anchor))
                 hits = passages_at(self.vault, self.borders, link.row, link.anchor)
-                if hits is None:
-                    yield _missing(part, row, link.line)
-                elif hits:
+                if hits:
                     yield self._note(part, "context-set", link.row, link.anchor, hits)
+                else:
+                    yield _missing(part, row, link.line)
 
     def _note(
         self,
@@ -148,12 +157,11 @@ class Start:
     # Work in progress
 
     def _work(self) -> Iterator[Entry]:
-        rows = self.rows(None)
-        own = self.rows(self.project) if self.project is not None else []
-        yield _list("work", "plans", "Open plans", lambda: self._plans([*rows, *own]))
+        kinds = [row for row in (*self.personal, *self.own) if row.kind]
+        yield _list("work", "plans", "Open plans", lambda: self._plans(kinds))
         yield from self._thread()
-        yield _list("work", "rules", "Rules that bind", lambda: self._rules([*rows, *own]))
-        yield _list("work", "vocabulary", "Words in use", lambda: self._words(rows, own))
+        yield _list("work", "rules", "Rules that bind", lambda: self._rules(kinds))
+        yield _list("work", "vocabulary", "Words in use", self._words)
 
     def _plans(self, rows: Iterable[Row]) -> Iterator[str]:
         """The unfinished plans with their next steps, those that were changed last first."""
@@ -187,16 +195,16 @@ class Start:
             if on_work and rule.statement.strip() in told:
                 yield rule
 
-    def _words(self, rows: Sequence[Row], own: Sequence[Row]) -> Iterator[str]:
+    def _words(self) -> Iterator[str]:
         """The categories and tags in use."""
-        memory = [row for row in rows if row.note_class == "agent-memory"]
-        about = {"the user": memory, self.project or "": own}
+        memory = [row for row in self.personal if row.note_class == "agent-memory"]
+        about = {"the user": memory, self.project or "": self.own}
         for whom, known in about.items():
             named = labels(self.borders, filter(_is_category, known))
             if named:
                 yield f"- Categories about {whom}: {named}"
         # The tags of rules say what is not to be told.
-        tagged = [row for row in (*memory, *own) if not row.kind]
+        tagged = [row for row in (*memory, *self.own) if not row.kind]
         used = tags(self.vault, self.borders, tagged)
         if used:
             yield f"- Tags: {used}"

@@ -7,7 +7,7 @@ be told is not there, nor is a tag that only hidden lines have.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 
 from ..indexer.catalog import Names, Row
@@ -50,21 +50,25 @@ def tags(vault: Vault, borders: Borders, rows: Iterable[Row]) -> str:
     """The tags that most notes have, in a row, each with the number of notes."""
     spelt: dict[str, str] = {}
     found: Counter[str] = Counter()
-    for row in rows:
-        for tag in _tags_of(vault, borders, row):
-            if not is_pin(tag):
-                found[spelt.setdefault(tag.casefold(), tag)] += 1
-    first = sorted(found.items(), key=lambda each: (-each[1], each[0].casefold()))[:TAGS]
+    for names, number in _named(vault, borders, rows).items():
+        for tag in names:
+            found[spelt.setdefault(tag.casefold(), tag)] += number
+    last = sorted(found.items(), key=lambda each: (-each[1], each[0].casefold()))
+    first = [each for each in last if not is_pin(each[0])][:TAGS]
     return ", ".join(f"#{tag} ({number})" for tag, number in first)
 
 
-def _tags_of(vault: Vault, borders: Borders, row: Row) -> Sequence[str]:
-    """The tags of a note that may be told: with all of it, or with a part of it."""
-    names = Names.parse(row.names).tags
-    if not names or borders.tells_all(row):
-        return names
-    told = borders.told(row)
-    return tuple(dict.fromkeys(_tags_in(vault, row, told))) if told else ()
+def _named(vault: Vault, borders: Borders, rows: Iterable[Row]) -> Mapping[tuple[str, ...], int]:
+    """How many notes have which tags: those that may be told, with all of a note or a part."""
+    whole, named = Counter[str](), Counter[tuple[str, ...]]()
+    for row in rows:
+        if borders.tells_all(row) or len(borders.told(row)) == len(row.docs) - 1:
+            whole[row.names] += 1  # Many notes have the same tags and no other names.
+        elif borders.told(row):
+            named[tuple(dict.fromkeys(_tags_in(vault, row, borders.told(row))))] += 1
+    for names, number in whole.items():
+        named[Names.parse(names).tags] += number
+    return named
 
 
 def _tags_in(vault: Vault, row: Row, told: Iterable[Hit]) -> Iterator[str]:

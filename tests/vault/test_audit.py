@@ -15,6 +15,7 @@ from zibaldone.vault.audit import (
     Retrieval,
     count_before,
     drop_before,
+    last_start,
     now,
     parse,
     read_audit,
@@ -41,6 +42,41 @@ ASKED = Retrieval(
 
 def at(time):
     return Retrieval(time, "search", Actor("a"), "quince")
+
+
+def started(time, agent="planner", session="s1", tool="start_session", error=""):
+    return Retrieval(f"{time}T09:00:00.000Z", tool, Actor(agent, "", session), "", error=error)
+
+
+@pytest.mark.parametrize(
+    ("kept", "when"),
+    [
+        ([], ""),
+        ([("a", started("2027-01-31"))], "2027-01-31"),
+        ([("a", started("2027-01-31", session="now"))], ""),
+        ([("a", started("2027-01-31", agent="planner2"))], ""),
+        ([("a", started("2027-01-31", tool="search"))], ""),
+        ([("a", started("2027-01-31", error="path_refused"))], ""),
+        ([("a", started("2027-02-01")), ("b", started("2027-02-02"))], "2027-02-01"),
+        ([("a", started("2027-02-01")), ("b", started("2027-02-02", session="s2"))], "2027-02-02"),
+        ([("a", started("2027-01-31")), ("b", started("2027-02-02", session="now"))], "2027-01-31"),
+        ([("a", started("2027-02-01", session="")), ("a", started("2027-02-02", session=""))],
+         "2027-02-02"),
+    ],
+)  # fmt: skip
+def test_the_last_session_of_an_agent_began_with_its_first_start(tmp_path, kept, when):
+    for device, retrieval in kept:
+        record(tmp_path, device, retrieval)
+    assert last_start(tmp_path, "planner", "now")[:10] == when
+
+
+def test_a_start_is_found_whatever_the_agent_calls_itself_and_past_damage(tmp_path):
+    for name in ('say "ø\\', "start_session"):
+        record(tmp_path, "a", started("2027-01-31", agent=name))
+        assert last_start(tmp_path, name, "now")
+    file = tmp_path / FOLDER / "a" / "2027-02.jsonl"
+    file.write_text('{"tool":"start_session","agent":"start_session"}\n')
+    assert last_start(tmp_path, "start_session", "now")[:10] == "2027-01-31"
 
 
 def lines(folder, device, month):

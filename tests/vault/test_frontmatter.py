@@ -14,6 +14,7 @@ from zibaldone.vault.frontmatter import (
     entries,
     quote,
     read,
+    remove_from_list,
     remove_property,
     set_property,
 )
@@ -276,6 +277,23 @@ def test_tags_are_added_to_the_list_that_is_there_whatever_its_case():
     assert add_to_list(note("Sources: [a]\n"), "sources", "b") == note(
         "Sources: [a]\nsources: [b]\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("tags: [a, b] # mine\n", "tags: [b] # mine\n"),
+        ("tags:\n  - 'a'\n  - b\n", "tags:\n  - b\n"),
+        ("Tags: a b\n", "Tags: [b]\n"),
+        ("tags: [a]\n", ""),
+        ("tags: a\n", ""),
+        ("tags: [b]\n", "tags: [b]\n"),
+        ("", ""),
+    ],
+)
+def test_an_item_leaves_its_list_and_the_last_one_takes_it_along(before, after):
+    source = note(f"x: 1\n{before}z: 2\n")
+    assert remove_from_list(source, "tags", "a") == note(f"x: 1\n{after}z: 2\n")
 
 
 def test_an_item_cannot_join_a_map():

@@ -118,6 +118,14 @@ def test_records_of_an_agent_since_a_time(teller, history):
     assert len(history.of_agent("other-agent", written[0].time)) == 3
 
 
+def test_the_last_records_of_a_note_since_a_time(teller, history):
+    written = [teller.tell(f"state {n}".encode()) for n in range(4)]
+    teller.tell(b"another", note="m2m9qx4tb1c7")
+    assert history.since(written[0].note, written[1].time, 9) == written[:0:-1]
+    assert history.since(written[0].note, written[1].time, 2) == written[:1:-1]
+    assert history.since(written[0].note, "2999-01-01T00:00:00.000Z", 9) == []
+
+
 def test_the_latest_records_of_all_notes(teller, history):
     other = Actor("other-agent", instance="phone", session="s2")
     written = [

@@ -335,3 +335,19 @@ def test_a_kind_makes_a_memory_note_no_category(layout, text, kind):
     assert note.kind == kind
     assert note.category == ("" if kind else "n")
     assert parse_note(layout, "n.md", text.encode()).kind == ""
+
+
+@pytest.mark.parametrize(
+    ("path", "kind", "wanted"),
+    [
+        ("Set.md", "context-set", "context-set"),
+        ("projects/acme/Set.md", "Context-Set", "context-set"),
+        ("Set.md", "rules", ""),
+        ("projects/acme/Plan.md", "progress", ""),
+        ("agent-memory/set.md", "context-set", "context-set"),
+        ("agent-memory/rules.md", "rules", "rules"),
+    ],
+)
+@pytest.mark.parametrize("rest", ["", "broken: [\n"])
+def test_outside_of_memory_a_note_may_be_a_context_set_alone(parse, path, kind, wanted, rest):
+    assert parse(f"---\nkind: {kind}\n{rest}---\nText.\n", path).kind == wanted

@@ -44,6 +44,9 @@ def test_every_setting_can_be_given(vault_dir):
         watch = "polling"
         poll_seconds = 2
         thread_days = 3
+        personal_tokens = 0
+        project_tokens = 4000
+        work_tokens = 200000
         [memory_names]
         allow = ["support-*"]
         deny = ["support-test"]
@@ -62,6 +65,9 @@ def test_every_setting_can_be_given(vault_dir):
         watch="polling",
         poll_seconds=2.0,
         thread_days=3,
+        personal_tokens=0,
+        project_tokens=4000,
+        work_tokens=200_000,
         memory_names=MemoryNames(("support-*",), ("support-test",)),
         clients={
             "planner": Client("read-only"),
@@ -167,6 +173,9 @@ def test_an_unknown_key_is_refused_with_the_nearest_known(vault_dir, key, neares
         "thread_days = 0",
         "thread_days = 1.5",
         "thread_days = true",
+        "personal_tokens = -1",
+        "project_tokens = 200001",
+        "work_tokens = '1000'",
         "poll_seconds = '1'",
         "poll_seconds = true",
         "poll_seconds = 0",
