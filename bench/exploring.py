@@ -7,6 +7,7 @@ python bench/exploring.py 1000
 from __future__ import annotations
 
 import http.client
+import json
 import os
 import re
 import signal
@@ -15,6 +16,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -24,12 +26,18 @@ import corpus
 from clocks import Series, cpu_of, percentile, run
 from report import Row, table, timed
 from setting import Setting, use_cache
+from zibaldone.indexer.view import Scope
 from zibaldone.tools.shell import AGENT_SHELLS, AGENT_VARIABLE
 from zibaldone.tools.vault import Vault
+from zibaldone.vault.audit import Given, Retrieval, to_raw
+from zibaldone.vault.revision import Actor
 
 BUILD = [sys.executable, str(Path(__file__).with_name("build.py"))]
 KB = 1024
 TIMES = 60
+ASKED = 50_000
+"""Questions of agents in the audit: those of ninety very busy days."""
+
 SEED = 3
 
 
@@ -102,6 +110,7 @@ def _environment() -> dict[str, str]:
 def measure(setting: Setting) -> Iterator[Row]:
     """Explore a vault that is indexed."""
     pages = _pages(setting)
+    _ask_much(setting)
     setting.measuring("the explorer")
     weights = []
     with Explorer(setting.vault) as explorer:
@@ -135,7 +144,30 @@ def _pages(setting: Setting) -> dict[str, list[str]]:
         "note": [f"/{place}/{note}" for place, note in ids],
         "memory": ["/m"] * times,
         "search": [f"/search?{urlencode({'q': one['text']})}" for one in questions],
+        "audit": ["/agents/audit"] * times,
+        "blind spots": ["/agents/questions"] * times,
+        "context": ["/agents/context"] * times,
     }
+
+
+def _ask_much(setting: Setting) -> None:
+    """Fill the audit as agents would have done in ninety days."""
+    with Vault.open(setting.vault) as vault:
+        notes = [row.id for row in vault.index.ask(lambda: vault.index.rows(Scope()))]
+        folder = vault.layout.state_dir / "audit" / "bench"
+    folder.mkdir(parents=True)
+    texts = [one["text"] for one in setting.questions(TIMES, skip=200)]
+    start = datetime.now(UTC) - timedelta(days=90)
+    for number in range(ASKED):
+        time_of = start + timedelta(days=90) * number / ASKED
+        moment = time_of.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        caller = Actor(f"agent-{number % 5}", session=f"s{number // 40}", origin="agent")
+        given = tuple(Given(notes[(number + n) % len(notes)], "0" * 16, 40) for n in range(4))
+        found = 0 if number % 7 == 0 else 4
+        query = f"{texts[number % len(texts)]} {number % 400}"
+        asked = Retrieval(moment, "recall", caller, query, found, 160, given=given[:found])
+        with (folder / f"{moment[:7]}.jsonl").open("ab") as file:
+            file.write(json.dumps(to_raw(asked)).encode() + b"\n")
 
 
 def _static(explorer: Explorer) -> list[str]:

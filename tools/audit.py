@@ -7,12 +7,13 @@ and observation how often it was given. All of it is for the owner alone.
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from itertools import pairwise
+from operator import attrgetter
 
 from ..indexer.passages import today
 from ..indexer.view import Scope
@@ -23,6 +24,7 @@ from .subjects import owner_only
 from .vault import Vault
 
 WHAT = "see what agents have asked"
+_time = attrgetter("time")
 MISSED = ("", "note_not_found", "section_not_found")
 """The errors that say that something was looked for and is not there, and none."""
 
@@ -136,7 +138,7 @@ def daily(vault: Vault, wanted: Wanted | None = None, days: int = 30) -> tuple[D
     last = datetime.now(UTC).astimezone().date()
     shown = [last - timedelta(days=back) for back in range(days - 1, -1, -1)]
     ends = [*shown, last + timedelta(days=1)]
-    cuts = [bisect_left(found, _midnight(day), key=lambda one: one.time) for day in ends]
+    cuts = [bisect_left(found, _midnight(day), key=_time) for day in ends]
     parts = (found[start:end] for start, end in pairwise(cuts))
     return tuple(_day(day, part) for day, part in zip(shown, parts, strict=True))
 
@@ -146,7 +148,7 @@ def _midnight(day: date) -> str:
     return as_time(datetime.combine(day, time.min).astimezone())
 
 
-def _day(day: date, found: list[Retrieval]) -> Day:
+def _day(day: date, found: Sequence[Retrieval]) -> Day:
     missed = sum(map(is_missed, found))
     return Day(day, len(found), missed, sum(one.tokens for one in found))
 
@@ -186,26 +188,23 @@ def _first_day(vault: Vault) -> str:
     return (date.fromisoformat(today()) - kept).isoformat()
 
 
-def _retrievals(vault: Vault, wanted: Wanted | None) -> tuple[list[Retrieval], int]:
+def _retrievals(vault: Vault, wanted: Wanted | None) -> tuple[Sequence[Retrieval], int]:
     """The retrievals that are wanted, by time, and how many lines are damaged."""
     owner_only(vault, WHAT)
-    kept = vault.audit_log.read()
-    wanted = wanted or Wanted()
-    since, until = (
-        time_of(name, given) if given else ""
-        for name, given in (("since", wanted.since), ("until", wanted.until))
-    )
-    words = _folded(wanted.query or "")
+    kept, wanted = vault.audit_log.read(), wanted or Wanted()
+    since = time_of("since", wanted.since) if wanted.since else ""
+    until = time_of("until", wanted.until) if wanted.until else "~"
+    start = bisect_left(kept.retrievals, since, key=_time)
+    end = bisect_right(kept.retrievals, until, key=_time)
+    found: Sequence[Retrieval] = kept.retrievals[start:end]
     names = ("agent", "instance", "session")
-    who = [(name, given) for name in names if (given := getattr(wanted, name)) is not None]
-    found = [
-        one
-        for one in kept.retrievals
-        if since <= one.time <= (until or "~")
-        and wanted.tool in (None, one.tool)
-        and (not who or all(getattr(one.caller, name) == given for name, given in who))
-        and (not words or words in _folded(one.query))
-    ]
+    who = {name: given for name in names if (given := getattr(wanted, name)) is not None}
+    if who:
+        found = [one for one in found if all(getattr(one.caller, n) == who[n] for n in who)]
+    if wanted.tool is not None:
+        found = [one for one in found if one.tool == wanted.tool]
+    if words := _folded(wanted.query or ""):
+        found = [one for one in found if words in _folded(one.query)]
     return found, kept.damaged
 
 
@@ -215,18 +214,19 @@ def _folded(query: str) -> str:
 
 def _questions(found: Iterable[Retrieval]) -> list[list[Retrieval]]:
     """The retrievals of each question, by time. What was struck is no question any more."""
-    by_words: defaultdict[str, list[Retrieval]] = defaultdict(list)
+    same: defaultdict[str, list[Retrieval]] = defaultdict(list)
     for one in found:
-        if one.query.strip():
-            by_words[_folded(one.query)].append(one)
-    return list(by_words.values())
+        same[one.query].append(one)
+    by_words: defaultdict[str, list[Retrieval]] = defaultdict(list)
+    for query, asked in same.items():
+        if query.strip():
+            by_words[_folded(query)] += asked
+    return [sorted(asked, key=_time) for asked in by_words.values()]
 
 
 def _most(questions: Iterable[list[Retrieval]], limit: int) -> tuple[Question, ...]:
-    told = [_question(each) for each in questions]
-    told.sort(key=lambda one: one.last, reverse=True)
-    told.sort(key=lambda one: one.times, reverse=True)
-    return tuple(told[:limit])
+    often = sorted(questions, key=lambda asked: (len(asked), asked[-1].time), reverse=True)
+    return tuple(map(_question, often[:limit]))
 
 
 def _question(asked: list[Retrieval]) -> Question:
