@@ -23,13 +23,16 @@ from ..vault.errors import InvalidArgument, NoteNotFound
 from ..vault.source import readable
 from .chart import chart
 from .past import SHOWN
-from .visit import Page, Visit, address_of
+from .visit import Page, Visit, address_of, through_the_lens
 from .words import parsed
 
 LENGTH = 30
 PARTS = 3
 QUESTIONS = 50
 """Questions of one page, parts of an answer that it names, and entries of a list of questions."""
+
+AGENTS = 100
+"""Names of agents that are suggested where one is typed."""
 
 FILTERS: Final = ("q", "agent", "instance", "session", "tool", "since", "until")
 TOOLS: Final[tuple[Retriever, ...]] = get_args(Retriever)
@@ -111,12 +114,6 @@ def questions_page(visit: Visit) -> Page:
     return Page("questions.html", facts)
 
 
-def through_the_lens(visit: Visit) -> None:
-    """Raises `NoteNotFound` while the Memory lens is closed."""
-    if not visit.lens:
-        raise NoteNotFound("agents")
-
-
 def _given(visit: Visit) -> dict[str, str]:
     given = {name: visit.query.get(name, "").strip() for name in FILTERS}
     return given | {"tool": given["tool"] if given["tool"] in TOOLS else ""}
@@ -131,7 +128,7 @@ def _wanted(given: Mapping[str, str]) -> Wanted:
 
 def _filters(visit: Visit, given: dict[str, str]) -> dict[str, object]:
     kept = {name: value for name, value in given.items() if value}
-    return {"given": given, "kept": kept, "tools": TOOLS, "agents": askers(visit.vault)}
+    return {"given": given, "kept": kept, "tools": TOOLS, "agents": askers(visit.vault)[:AGENTS]}
 
 
 # Entries

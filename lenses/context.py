@@ -17,8 +17,8 @@ from ..tools.start_answers import StartAnswer, StartOmitted, StartPart, StartPar
 from ..tools.tending import mute, pin, unpin
 from ..vault.errors import Conflicting, InvalidArgument, NotFound, Refused, UsageFailure
 from ..vault.note import CONTEXT_SET
-from .audit import through_the_lens
-from .visit import Page, Redirect, Visit, local
+from .audit import AGENTS
+from .visit import Page, Redirect, Visit, local, through_the_lens
 
 LISTED = 200
 """Pins, sets and muted notes that are listed at most."""
@@ -76,7 +76,7 @@ def _context_page(visit: Visit, problem: str = "", status: int = 200) -> Page:
         "project": project,
         "agent": agent,
         "projects": sorted(visit.vault.index.ask(visit.vault.index.projects)),
-        "agents": askers(visit.vault),
+        "agents": askers(visit.vault)[:AGENTS],
         "problem": problem,
         "live": "*",
     }

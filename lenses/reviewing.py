@@ -5,15 +5,14 @@ from __future__ import annotations
 from markupsafe import Markup
 
 from ..tools.review import accept, queue, reject
-from ..vault.errors import NoteNotFound
 from .markup import render
 from .reading import NoteLinks
-from .visit import Page, Redirect, Visit
+from .visit import Page, Redirect, Visit, through_the_lens
 
 
 def review_page(visit: Visit) -> Page:
     """Show what waits, the oldest first. Raises `NoteNotFound` while the lens is closed."""
-    _through_the_lens(visit)
+    through_the_lens(visit)
     waiting = queue(visit.vault)
 
     def shown() -> list[Markup]:
@@ -26,18 +25,13 @@ def review_page(visit: Visit) -> Page:
 
 def accept_proposal(visit: Visit) -> Redirect:
     """Let a proposal be remembered, word for word as it was shown."""
-    _through_the_lens(visit)
+    through_the_lens(visit)
     accept(visit.vault, visit.form.get("ticket", ""))
     return Redirect("/review")
 
 
 def reject_proposal(visit: Visit) -> Redirect:
     """Take a proposal out of its note; its history keeps it."""
-    _through_the_lens(visit)
+    through_the_lens(visit)
     reject(visit.vault, visit.form.get("ticket", ""), visit.form.get("reason", "").strip() or None)
     return Redirect("/review")
-
-
-def _through_the_lens(visit: Visit) -> None:
-    if not visit.lens:
-        raise NoteNotFound("review")

@@ -5,8 +5,7 @@ from __future__ import annotations
 from itertools import groupby
 
 from ..tools.rulebook import RuleEntry, rulebook
-from .audit import through_the_lens
-from .visit import Page, Visit, address_of, memory_rows
+from .visit import Page, Visit, address_of, memory_rows, through_the_lens
 
 
 def rules_page(visit: Visit) -> Page:

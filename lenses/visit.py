@@ -107,6 +107,12 @@ class Visit:
 Handler = Callable[[Visit], Answer]
 
 
+def through_the_lens(visit: Visit) -> None:
+    """Raise `NoteNotFound` while the Memory lens is closed: what is behind it is not there."""
+    if not visit.lens:
+        raise NoteNotFound(visit.address)
+
+
 class FileNames:
     """The files of a vault that are no notes, found by their path or by their name alone."""
 

@@ -104,18 +104,18 @@ def test_pins_are_set_and_taken_away(site):
     assert "always-load" in on_disk(site, "agent-memory/tea.md")
 
 
-@pytest.mark.parametrize(
-    ("action", "form"),
-    [("pin", {"note": "Nothing"}), ("pin", {"note": ""}), ("pin", {"note": "Set.md"}),
-     ("pin", {"note": "Oak.md", "place": "-1"}), ("pin", {"note": "Oak.md", "place": "x"}),
-     ("unpin", {"note": "Nothing"}), ("mute", {"note": "Oak.md", "muted": "on"}),
-     ("mute", {"note": "agent-memory/tea.md", "muted": "maybe"})],
-)  # fmt: skip
-def test_what_is_refused_comes_back_with_the_reason(site, action, form):
+REFUSED = [("pin", {"note": "Nothing"}), ("pin", {"note": ""}), ("pin", {"note": "Set.md"}),
+           ("pin", {"note": "Oak.md", "place": "-1"}), ("pin", {"note": "Oak.md", "place": "x"}),
+           ("unpin", {"note": "Nothing"}), ("mute", {"note": "Oak.md", "muted": "on"}),
+           ("mute", {"note": "agent-memory/tea.md", "muted": "maybe"})]  # fmt: skip
+
+
+def test_what_is_refused_comes_back_with_the_reason(site):
     before = {path: on_disk(site, path) for path in FILES}
-    reply = site.post(f"/agents/context/{action}", project="acme", **form)
-    assert reply.status == 400
-    assert 'role="alert"' in reply.text and '<option value="acme" selected>' in reply.text
+    for action, form in REFUSED:
+        reply = site.post(f"/agents/context/{action}", project="acme", **form)
+        assert reply.status == 400, (action, form)
+        assert 'role="alert"' in reply.text and '<option value="acme" selected>' in reply.text
     assert before == {path: on_disk(site, path) for path in FILES}
 
 
