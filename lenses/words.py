@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from .spanish import NAMES, SPANISH
+from .spanish_failures import in_spanish
 from .visit import Language
 
 LANGUAGES: Final[dict[Language, str]] = {"en": "English", "es": "Español"}
@@ -44,6 +45,10 @@ class Words:
         """Return the word for one of our codes, such as an operation of the journal."""
         english, spanish = NAMES.get(f"{kind} {code}", (code, code))
         return spanish if self.language == "es" else english
+
+    def failure(self, text: str) -> str:
+        """Return what a failure says, or why, as far as its words are known in this language."""
+        return in_spanish(text) if self.language == "es" else text
 
     def count(self, number: int, one: str, many: str) -> str:
         """Return a text with a number, in the singular or the plural."""

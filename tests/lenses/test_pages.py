@@ -12,10 +12,13 @@ from zibaldone.lenses.memory import SORTS
 from zibaldone.lenses.spanish import NAMES, SPANISH
 from zibaldone.lenses.words import Words, preferred
 from zibaldone.tools import cli
-from zibaldone.tools.answers import Reason
+from zibaldone.tools.answers import MemoryType, Reason
+from zibaldone.tools.derivation import STALE
 from zibaldone.tools.rulebook import RuleState
 from zibaldone.tools.start_answers import StartKind, StartOmitted, StartPartName
+from zibaldone.tools.trust import UNREVIEWED
 from zibaldone.vault.errors import InvalidArgument
+from zibaldone.vault.note import KINDS
 from zibaldone.vault.revision import Op, Origin
 from zibaldone.vault.rules import Level
 
@@ -44,10 +47,11 @@ def test_every_text_of_a_page_is_there_in_spanish():
 
 def test_every_code_of_ours_has_a_word_in_both_languages():
     kinds = {"op": Op, "origin": Origin, "level": Level, "rule": RuleState}
-    kinds |= {"part": StartPartName, "start": StartKind}
+    kinds |= {"part": StartPartName, "start": StartKind, "type": MemoryType}
     left = (*get_args(Reason), *get_args(get_type_hints(StartOmitted)["reason"]))
     codes = {f"left {each}" for each in left}
     codes |= {f"{kind} {each}" for kind, known in kinds.items() for each in get_args(known)}
+    codes |= {f"kind {each}" for each in KINDS} | {f"status {each}" for each in (UNREVIEWED, STALE)}
     assert set(NAMES) == codes | {f"by {each}" for each in SORTS}
     assert Words("es").name("op", "forget") == "olvidada"
     assert Words("en").name("op", "unheard") == "unheard"
