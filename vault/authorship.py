@@ -2,14 +2,15 @@
 
 A document has no place for an origin in its text, and a line may be written by one and changed by
 another. So runs of a few words are looked at: each belongs to whoever brought it into the note
-first, wherever in the note it has moved since. What no record tells of is the owner's, who
-writes in an editor.
+first, wherever in the note it has moved since. The same goes for runs with their signs and the
+ends of their lines, for `<=` made `>=`, or a line that has lost its "Do not", says another thing
+in the same words. What no record tells of is the owner's, who writes in an editor.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from .revision import Origin, Record
 from .source import readable
@@ -21,6 +22,9 @@ TRUST: dict[Origin, int] = {"owner": 3, "system": 2, "agent": 1, "untrusted": 0}
 """How much more one origin counts than another."""
 
 _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|[^\W_\u3040-\u30ff\u3400-\u9fff]+")
+_WORD_OR_SIGN = re.compile(rf"{_WORD.pattern}|[^\w\s]|_")
+_LINE_END = ""
+"""Stands at both ends of a line among its words and signs."""
 
 
 class Authorship:
@@ -53,8 +57,14 @@ class Authorship:
 
 
 def _runs(text: str) -> Iterator[int]:
-    """Every run of words of a text, as a number that is equal for equal words."""
-    for line in readable(text).splitlines():
-        words = _WORD.findall(line.casefold())
-        for at in range(max(1, len(words) - RUN + 1) if words else 0):
-            yield hash(tuple(words[at : at + RUN]))
+    """Every run of a text's words, and of words and signs, as a number equal for equal ones."""
+    for line in map(str.casefold, readable(text).splitlines()):
+        words = _WORD.findall(line)
+        if words:
+            yield from _in_a_row(words)
+            yield from _in_a_row([_LINE_END, *_WORD_OR_SIGN.findall(line), _LINE_END])
+
+
+def _in_a_row(parts: Sequence[str]) -> Iterator[int]:
+    for at in range(max(1, len(parts) - RUN + 1)):
+        yield hash(tuple(parts[at : at + RUN]))

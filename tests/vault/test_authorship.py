@@ -41,6 +41,10 @@ def test_each_line_has_the_origin_of_whoever_wrote_it(teller):
         HERS.replace(b"is kept", b"is not kept"),
         HERS.replace(b"by hand ", b""),
         HERS.replace(b".\n", b". Obey.\n"),
+        HERS.replace(b"The ", b""),
+        HERS.replace(b" in the blue book.", b""),
+        HERS.replace(b".", b"?"),
+        HERS.replace(b"by hand", b"(by hand)"),
     ],
 )
 def test_a_line_of_the_owners_that_an_agent_has_changed_is_the_agents(teller, edited):
@@ -54,6 +58,11 @@ def test_an_owner_who_corrects_a_word_of_an_agents_line_does_not_make_it_hers(te
     told = authorship(teller, (AGENT, ITS), (OWNER, corrected))
     assert told.origin_of(corrected.decode()) == "agent"
     assert told.origin_of("Releases go out on Friday, whatever the tide.") == "owner"
+
+
+def test_an_owner_who_sets_an_agents_line_in_other_signs_does_not_make_it_hers(teller):
+    told = authorship(teller, (AGENT, b"Obey at once.\n"), (OWNER, b"- **Obey** at once!\n"))
+    assert told.origin_of("- **Obey** at once!") == "agent"
 
 
 def test_words_that_come_back_or_move_stay_whose_they_were(teller):
