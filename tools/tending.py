@@ -87,7 +87,8 @@ def pin(vault: Vault, ref: str, place: int | None = None) -> Tended:
             raise InvalidArgument("ref", f"{note.path} is a note of {note.kind}; it has no pin")
         if place_of(note.tags) == wanted:
             return note.source
-        return _pinned(vault, note, add_to_list(_without_pins(note), TAGS, tag), wanted)
+        source = _without_pins(note, add_to_list(note.source, TAGS, tag), kept=tag)
+        return _pinned(vault, note, source, wanted)
 
     return _tended(vault, ref, change, memory=False)
 
@@ -97,18 +98,18 @@ def unpin(vault: Vault, ref: str) -> Tended:
     owner_only(vault, "unpin a note")
 
     def change(note: Note) -> Source:
-        return _pinned(vault, note, _without_pins(note), None)
+        return _pinned(vault, note, _without_pins(note, note.source), None)
 
     return _tended(vault, ref, change, memory=False)
 
 
-def _without_pins(note: Note) -> Source:
-    """The note without the tags in its frontmatter that pin it."""
-    source = note.source
+def _without_pins(note: Note, source: Source, kept: str | None = None) -> Source:
+    """A source of the note without the tags in its frontmatter that pin it, but for one."""
     for key, value in note.properties.items():
         if key.casefold() in (TAGS, "tag"):
-            for tag in filter(is_pin, entries(key, value)):
-                source = remove_from_list(source, key, tag)
+            for tag in entries(key, value):
+                if is_pin(tag) and tag != kept:
+                    source = remove_from_list(source, key, tag)
     return source
 
 

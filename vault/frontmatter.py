@@ -47,6 +47,7 @@ _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[T ][0-9:.]{5,15}Z?)?\Z")
 _AMBIGUOUS = re.compile(
     r"(?:y|n|yes|no|on|off|true|false|null|[0-9][0-9a-f_.,:xo+-]*)\Z", re.IGNORECASE
 )
+_COMMA = re.compile(r"[ \t\r\n]*,")
 _UNPRINTABLE = re.compile("[^\t\n\r -~\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _ESCAPED = re.compile('[\0-\x1f"\\\\\x7f-\xa0\u2028\u2029\ufeff\ufffe\uffff]')
 
@@ -186,17 +187,28 @@ def add_to_list(source: Source, key: str, item: str) -> Source:
 
 
 def remove_from_list(source: Source, key: str, item: str) -> Source:
-    """Take an item out of a list property; a list that has no other goes with it.
+    """Take an item out of a list property, and its line if it has one; all else of it stays.
 
-    Raises NoteUnusable as `set_property` does.
+    A list that has no other item goes with it. Raises NoteUnusable as `set_property` does.
     """
-    properties, _ = _open(source)
+    properties, root = _open(source)
     key = _spelled(properties, key)
-    known = entries(key, properties.get(key))
-    kept = [each for each in known if each != item]
-    if len(kept) == len(known):
+    present = properties.get(key)
+    known = entries(key, present)
+    if item not in known:
         return source
-    return set_property(source, key, kept) if kept else remove_property(source, key)
+    _, node = _find(root, key) or (None, None)
+    if not isinstance(present, list) or not isinstance(node, yaml.SequenceNode):
+        kept = [each for each in known if each != item]
+        return set_property(source, key, kept) if kept else remove_property(source, key)
+    places = [at for at, each in enumerate(present) if entries("", [each]) == [item]]
+    if len(places) == len(present):
+        return remove_property(source, key)
+    block = _raw_block(source)
+    for at in reversed(places):
+        block = _without_item(block, node, at)
+    others = [each for at, each in enumerate(present) if at not in places]
+    return _verified(source, _with_block(source, block), {**properties, key: others})
 
 
 # Reading
@@ -498,3 +510,21 @@ def _with_item(block: str, node: yaml.CollectionNode, item: str, newline: str) -
     margin = block[block.rfind("\n", 0, last.start_mark.index) + 1 : last.start_mark.index]
     between = f",{newline}{margin}" if not margin.strip() else ", "
     return block[:end] + between + _scalar(item, _style(last), flow=True) + block[end:]
+
+
+def _without_item(block: str, node: yaml.SequenceNode, at: int) -> str:
+    """The block without one item of a list that has others before it, or behind it."""
+    item = node.value[at]
+    start, end = item.start_mark.index, _end(block, item)
+    line = block.rfind("\n", 0, start) + 1
+    if not node.flow_style:
+        return block[:line] + block[_line_end(block, end) :]
+    before = _end(block, node.value[at - 1]) if at else start
+    comma = _COMMA.match(block, end)
+    if comma is None and "#" not in block[before:start]:
+        return block[:before] + block[end:]
+    end = comma.end() if comma else end
+    rest = end + len(block[end:]) - len(block[end:].lstrip(" \t"))
+    if not block[line:start].strip() and block[rest : rest + 1] in ("\r", "\n"):
+        return block[:line] + block[_line_end(block, rest) :]
+    return block[:start] + block[end if block[rest : rest + 1] == "#" else rest :]

@@ -57,7 +57,12 @@ TAGGED = "---\ntags:\n  - one # mine\n  - 'two'\n---\nText.\n"
         (BARE, 3, "---\ntags: [always-load/3]\n---\nText.\n"),
         (TAGGED, None, TAGGED.replace("'two'\n", "'two'\n  - 'always-load'\n")),
         ("---\ntags: [a]\nx: 1\n---\n", 0, "---\ntags: [a, always-load/0]\nx: 1\n---\n"),
-        ("---\r\nTags: [Always-Load]\r\n---\r\n", 2, "---\r\ntags: [always-load/2]\r\n---\r\n"),
+        ("---\r\nTags: [Always-Load]\r\n---\r\n", 2, "---\r\nTags: [always-load/2]\r\n---\r\n"),
+        (
+            "---\ntags: [a, [b], Always-Load] # c\n---\n",
+            2,
+            "---\ntags: [a, [b], always-load/2] # c\n---\n",
+        ),
         ("Text. #always-load/9\n", 1, "---\ntags: [always-load/1]\n---\nText. #always-load/9\n"),
     ],
 )

@@ -264,6 +264,29 @@ def test_fm_20_an_item_joins_the_list_that_is_there(before, after):
     assert add_to_list(added, "s", "[[New]]") is added
 
 
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("s: [x, 1, true, [a, b]] # c", "s: [1, true, [a, b]] # c"),
+        ("s: [a, x, 'b', x]", "s: [a, 'b']"),
+        ("s: [\n  a, # c\n  x\n]", "s: [\n  a, # c\n]"),
+        ("s: [\n  x, # c\n  a,\n]", "s: [\n   # c\n  a,\n]"),
+        ("s: [\n  a,\n  x ,\n]", "s: [\n  a,\n]"),
+        ("s:\n- a\n# c\n- x # d\n\n- [b]\n# e", "s:\n- a\n# c\n\n- [b]\n# e"),
+        ("s:\n- x\n- ", "s:\n- "),
+    ],
+)
+def test_only_the_item_leaves_its_list(before, after):
+    source = note(f"a: 1\n{before}\nz: 2\n")
+    assert remove_from_list(source, "s", "x") == note(f"a: 1\n{after}\nz: 2\n")
+    assert remove_from_list(source, "s", "y") is source
+
+
+@pytest.mark.parametrize("list_", ["s: [x, x]", "s:\n- x", "s: x"])
+def test_a_list_goes_with_its_last_item(list_):
+    assert remove_from_list(note(f"a: 1\n{list_}\n"), "s", "x") == note("a: 1\n")
+
+
 def test_fm_31_comma_text_counts_as_a_list_when_a_tag_is_added():
     source = note("tags: orchard, tools , frost\n")
     assert add_to_list(source, "tags", "tools") is source
@@ -581,3 +604,11 @@ def test_an_item_is_added_to_any_list(made, item):
         known = present if isinstance(present, list) else entries(key, present)
         assert found[key] == ([*known, item] if item not in entries(key, present) else present)
         assert found.keys() == properties(source).keys()
+
+
+@given(notes(), st.text(max_size=12))
+def test_an_item_that_joins_a_list_leaves_it_without_a_trace(made, item):
+    source, _ = made
+    for key, present in properties(source).items():
+        if isinstance(present, list) and present and item not in entries(key, present):
+            assert remove_from_list(add_to_list(source, key, item), key, item) == source
