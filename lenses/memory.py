@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import groupby
 
@@ -32,6 +32,7 @@ from .markup import render
 from .past import observation_history
 from .problems import status_of
 from .reading import NoteLinks, editors
+from .uses import NEVER, Given
 from .visit import Page, Redirect, Visit, memory_rows, row_with
 from .words import moment_of, parsed
 
@@ -58,8 +59,8 @@ class Fact:
     found: bool
     """Whether it was there before its history began, so that nobody knows who wrote it."""
 
-    use: Use | None
-    """How often it was given to agents, as far as the audit reaches back; None for never."""
+    use: Use | None = None
+    """How often it was given to agents, as far as the audit reaches back; None if nobody knows."""
 
     @property
     def times(self) -> tuple[int, str]:
@@ -143,7 +144,15 @@ def _facts(visit: Visit, row: Row, note: Note) -> list[Fact]:
     items = observations(note)
     texts = vault.index.ask(lambda: [render(item.text, links) for item in items])
     baselines: dict[str, bool] = {}
-    return [_fact(visit, row, *each, baselines) for each in zip(items, texts, strict=True)]
+    given = visit.house.uses.known()
+    return [
+        replace(_fact(visit, row, *each, baselines), use=_use(given, row, each[0]))
+        for each in zip(items, texts, strict=True)
+    ]
+
+
+def _use(given: Given | None, row: Row, item: Observation) -> Use | None:
+    return None if given is None or not item.id else given.get((row.id, item.id), NEVER)
 
 
 def _fact(
@@ -168,7 +177,6 @@ def _fact(
         session=actor.session if actor else "",
         token=token_of(item.text.encode()),
         found=first is None or _was_found(visit, first, baselines),
-        use=visit.house.uses.now().get((row.id, item.id)) if item.id else None,
     )
 
 

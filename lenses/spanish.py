@@ -261,6 +261,7 @@ SPANISH: Final[dict[str, str]] = {
     "last": "la última",
     "recalled {n} time": "recordado {n} vez",
     "recalled {n} times": "recordado {n} veces",
+    "not known": "no se sabe",
     "never recalled": "nunca recordado",
     "Tool": "Herramienta",
     "a question with {secret} in it": "una pregunta que contenía {secret}",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
-from contextlib import suppress
+from typing import Final
 
 from ..tools.audit import Use, uses
 from ..tools.vault import Vault
@@ -12,6 +12,7 @@ from ..vault.audit import Audit
 from ..vault.errors import ZibaldoneError
 
 Given = Mapping[tuple[str, str], Use]
+NEVER: Final = Use(0, "")
 
 
 class Uses:
@@ -30,12 +31,15 @@ class Uses:
             made = self._made = (log, uses(self._vault))
         return made[1]
 
+    def known(self) -> Given | None:
+        """Return the same, or None where the audit cannot be read; its own page tells why."""
+        try:
+            return self.now()
+        except ZibaldoneError:
+            return None
+
     def warm(self) -> None:
         """Begin, once, to read the audit, so that the first page that needs it need not wait."""
         if not self._warmed:
             self._warmed = True
-            threading.Thread(target=self._read, daemon=True).start()
-
-    def _read(self) -> None:
-        with suppress(ZibaldoneError):  # The page that needs it will tell of it.
-            self.now()
+            threading.Thread(target=self.known, daemon=True).start()

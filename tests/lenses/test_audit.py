@@ -216,6 +216,15 @@ def test_a_fact_tells_how_often_it_was_recalled(site, agent):
     assert "recalled 3 times" in plain(shown(site, f"/m/{TEA}"))
 
 
+def test_memory_is_shown_where_the_audit_cannot_be_read(site):
+    keep(site, asked("quince"))
+    folder = site.vault.layout.state_dir / "audit" / "d"
+    (folder / "2027-01.jsonl").symlink_to(folder / "2026-11.jsonl")
+    assert site.get("/agents/audit").status == 503
+    assert "never recalled" not in shown(site, f"/m/{TEA}")
+    assert site.get(f"/m/{TEA}/aaaaa1").status in (200, 404)
+
+
 def test_rules_tell_what_they_stopped_and_which_wait(site, agent):
     assert "There are no rules." in shown(site, "/agents/rules")
     add_rule(site.vault, "no_food", "must", "never remember #food", "memory")

@@ -26,7 +26,7 @@ def test_counts_are_kept_until_the_audit_changes(house):
     assert house.uses.now()[PART.note, PART.observation].times == 2
 
 
-def test_it_is_read_ahead_once_and_a_failure_waits_for_the_page(house):
+def test_it_is_read_ahead_once_and_is_unknown_while_it_cannot_be_read(house):
     house = house()
     keep(house)
     house.uses.warm()
@@ -39,5 +39,6 @@ def test_it_is_read_ahead_once_and_a_failure_waits_for_the_page(house):
     assert house.uses._made is made
     folder = house.vault.layout.state_dir / FOLDER / "d"
     (folder / "2027-01.jsonl").symlink_to(folder / "2026-11.jsonl")
-    house.uses._read()
-    assert house.uses._made is made
+    assert house.uses.known() is None
+    (folder / "2027-01.jsonl").unlink()
+    assert house.uses.known() == made[1]
