@@ -55,6 +55,7 @@ class Borders:
         self._other_tags = frozenset(map(_tag_key, self._others))
         self._told: dict[int, Sequence[Hit]] = {}
         self._tied_notes: dict[str, bool] = {}
+        self._open_notes: dict[str, bool] = {}
         self._open_links: dict[str, frozenset[str]] = {}
 
     @property
@@ -75,8 +76,10 @@ class Borders:
 
     def admits_note(self, path: str) -> bool:
         """Whether something of a note may be told."""
-        row = self._index.row(path)
-        return row is not None and self.admits_row(row)
+        if path not in self._open_notes:
+            row = self._index.row(path)
+            self._open_notes[path] = row is not None and self.admits_row(row)
+        return self._open_notes[path]
 
     def admits_row(self, row: Row) -> bool:
         """Whether something of a note may be told, as the index knows it."""

@@ -136,7 +136,8 @@ class Gatherer:
     def _links_of(self, hits: Sequence[Hit]) -> Iterator[tuple[Hit, str, str]]:
         """The notes to which the hits themselves link, with the anchors of the links."""
         resolver = self._index.resolver()
-        for hit in hits:
+        # Whatever is a link has a bracket; to parse a text takes a while.
+        for hit in (hit for hit in hits if "[" in hit.text):
             for link in parse(hit.text).links:
                 path = resolver.link(link.target, hit.row.path) if link.target else None
                 if path and self._borders.admits_note(path):
@@ -144,12 +145,17 @@ class Gatherer:
 
     def _opening(self, row: Row, anchor: str) -> Iterable[Hit]:
         """The passage of a note to which a link points, else the first; if it may be told."""
-        parts = [hit for hit in self._index.parts(row) if self._is_told(hit)]
         start = self._start_of(row, anchor) if anchor else None
-        for hit in parts:
-            if start is not None and hit.passage and hit.passage.start <= start < hit.passage.end:
-                return [hit]
-        return [hit for hit in parts if not _is_heading(hit.text)][:1]
+        if start is not None:
+            for hit in filter(self._is_told, self._index.parts(row)):
+                if hit.passage and hit.passage.start <= start < hit.passage.end:
+                    return [hit]
+        # The first two are mostly enough: a heading, and what stands below it.
+        for first, last in ((1, 2), (3, None)):
+            for hit in filter(self._is_told, self._index.parts(row, first, last)):
+                if not _is_heading(hit.text):
+                    return [hit]
+        return []
 
     def _start_of(self, row: Row, anchor: str) -> int | None:
         """Where in the text of a note an anchor points to."""

@@ -7,6 +7,7 @@ not know the owner wrote in an editor.
 
 from __future__ import annotations
 
+import functools
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -79,6 +80,8 @@ def _date(row: Row, state: ObservationState | None) -> str:
     return min(f"{state.time[:19]}Z", changed) if state else changed
 
 
+# An answer tells the date of a note for each of its passages, and measures it before.
+@functools.lru_cache(maxsize=1024)
 def date_of(mtime_ns: int) -> str:
     """A file time as an ISO 8601 moment in UTC, to the second."""
     return datetime.fromtimestamp(mtime_ns / 1e9, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

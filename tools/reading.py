@@ -27,11 +27,15 @@ Group = list[Packed]
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A bundle as it is read: by note, and with the contradictions in it."""
+    """A bundle as it is read: by note, and with the contradictions in it.
+
+    `shortened` are the notes of which a hit was left out for want of room.
+    """
 
     bundle: Bundle
     groups: Sequence[Group]
     clashes: Sequence[Clash]
+    shortened: frozenset[int]
 
     def text(self) -> str:
         """What stands in the envelope."""
@@ -39,11 +43,8 @@ class Reading:
         return body([self._block(group, marks) for group in self.groups])
 
     def goes_on(self, group: Group) -> bool:
-        """Whether a hit of the note was left out for want of room."""
-        return any(
-            one.note == group[0].candidate.note and one.direct and reason in LEFT_OUT
-            for one, reason in self.bundle.omitted
-        )
+        """Whether a hit of a note was left out for want of room."""
+        return group[0].candidate.note in self.shortened
 
     def _block(self, group: Group, marks: dict[Place, str]) -> Block:
         texts = (f"{one.text}{marks.get(place(one.candidate.hit), '')}" for one in group)
@@ -77,7 +78,8 @@ def reading(bundle: Bundle, clashes: Iterable[Clash]) -> Reading:
     groups = _groups(bundle.packed)
     for clash in told:
         _put_first(groups, clash)
-    return Reading(bundle, groups, told)
+    shortened = (one.note for one, reason in bundle.omitted if one.direct and reason in LEFT_OUT)
+    return Reading(bundle, groups, told, frozenset(shortened))
 
 
 def _groups(packed: Iterable[Packed]) -> list[Group]:
