@@ -45,6 +45,9 @@ AIMS = {
     "explorer: note": Aim(50),
     "explorer: memory": Aim(50),
     "explorer: search": Aim(50),
+    "explorer: audit": Aim(50),
+    "explorer: blind spots": Aim(50),
+    "explorer: context": Aim(50),
     "explorer: weight of a page": Aim(150, 150),
 }
 
@@ -75,6 +78,9 @@ ROWS = (
     "explorer: note",
     "explorer: memory",
     "explorer: search",
+    "explorer: audit",
+    "explorer: blind spots",
+    "explorer: context",
     "explorer: weight of a page",
 )
 """What every run measures, in this order."""
