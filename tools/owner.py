@@ -337,11 +337,12 @@ def _list_queue(vault_folder: str | None, *, as_json: bool) -> None:
     write([("Nothing waits for review.\n", "text")] if not found else [])
     for each in found:
         client = " ".join(filter(None, [each.agent, each.client_version, each.instance]))
+        written = f"{each.time}  by {client}" if each.time else "nobody knows since when"
         write(
             [
                 (f"{each.ticket}  ", "title"),
                 (f"{each.path}", "path"),
-                (f"  {each.time or 'when is not known'}  by {client or 'unknown'}", "faint"),
+                (f"  {written}", "faint"),
                 (f" ({each.origin})\n", "faint"),
                 (f"{each.line}\n", "text"),
             ]

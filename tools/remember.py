@@ -211,7 +211,7 @@ def _supersede(vault: Vault, memory: Memory, candidate: Candidate, old: Similar)
         path=path,
         category=read_note(vault.layout, path).category,
         summary_updated=False,
-        similar=memory.similar,
+        similar=tuple(one for one in memory.similar if one != old),
     )
 
 

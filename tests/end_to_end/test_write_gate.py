@@ -94,6 +94,8 @@ async def propose(vault, found):
         assert [one["origin"] for one in recalled["sources"]] == ["untrusted"]
         assert zib(vault, "review", "reject", ticket)[0] == 5
         found.append(zib(vault, "review")[1])
+        (vault / "agent-memory/hand.md").write_text("- Likes tea [status:: unreviewed]\n")
+        assert "nobody knows since when (owner)" in zib(vault, "review")[1]
 
 
 def test_what_an_untrusted_client_proposes_waits_for_the_owner(vault_dir):

@@ -148,7 +148,7 @@ def test_supersedes_is_the_next_version(vault, dark):
     verdict = f"supersedes:{dark.observation_id}"
     answer = remember(vault, tags=["editor"], receipt=asked.receipt, verdict=verdict)
     assert (answer.outcome, answer.observation_id) == ("appended", dark.observation_id)
-    assert (answer.version, answer.note_id) == (2, dark.note_id)
+    assert (answer.version, answer.note_id, answer.similar) == (2, dark.note_id, ())
     assert texts(vault) == [f"{LIGHT} #editor"]
     assert "dark" not in recall(vault, "themes").context
     assert recall(vault, "themes").sources[0].version == 2
