@@ -18,7 +18,7 @@ export PIP_BUILD_CONSTRAINT := constraints.txt
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test test-lowest test-whoosh3 lint format format-check types wheel bench screenshots check clean
+.PHONY: help setup demo test test-lowest test-whoosh3 lint format format-check types wheel bench bench-resume screenshots check clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' Makefile
@@ -63,6 +63,9 @@ wheel: dist/.built ## build the wheel, install it without development tools, and
 
 bench: .venv/.installed ## measure speed and memory
 	$(BIN)/python bench/run.py $(ARGS)
+
+bench-resume: .venv/.installed ## measure how workers that are killed go on with their plan
+	$(BIN)/python bench/resume.py $(ARGS)
 
 screenshots: .venv/.installed .venv/.browser ## take the pictures of the explorer that the README shows
 	$(BIN)/python docs/screenshots.py

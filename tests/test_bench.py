@@ -149,3 +149,11 @@ def test_a_process_that_fails_is_not_measured(bench):
 
     with pytest.raises(RuntimeError, match="ended with 3"):
         clocks.run([sys.executable, "-c", "raise SystemExit(3)"])
+
+
+@pytest.mark.slow
+def test_workers_that_are_killed_go_on_at_the_right_step():
+    command = [sys.executable, str(BENCH / "resume.py"), "--runs", "1"]
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert ran.returncode == 0, ran.stderr + ran.stdout
+    assert ran.stdout.splitlines()[-1].split() == ["1", "3", "3", "0", "35", "0"]
