@@ -16,6 +16,7 @@ from typing import get_args
 
 from ..indexer.catalog import Row
 from ..indexer.index import Hit
+from ..vault.authorship import least
 from ..vault.errors import StorageFailure
 from ..vault.history import ObservationState
 from .answers import MemoryType, Origin
@@ -54,23 +55,29 @@ def provenances(vault: Vault, hits: Sequence[Hit], *, inside: bool = False) -> l
 
 
 def _written(vault: Vault, hits: Sequence[Hit]) -> dict[tuple[int, int], Origin]:
-    """The origins of passages in which somebody else than the owner has written."""
+    """The origins of passages in which somebody else than the owner has written.
+
+    An owner who takes the id out of a note, or gives it one, does not make all in it her own: what
+    was told of any note at that path counts too.
+    """
     if not hits:
         return {}
-    ledger = vault.store.ledger
+    history, known = vault.store.ledger.history, {hit.row.path: {hit.row.id} for hit in hits}
     try:
         vault.history()
-        others = ledger.history.by_others({hit.row.id for hit in hits})
-        authors = {note: ledger.authorship(note) for note in others}
+        for path, note in history.once_at(known):
+            known[path].add(note)
+        others = history.by_others(set[str]().union(*known.values()))
+        authors = {note: vault.store.ledger.authorship(note) for note in others}
     except StorageFailure as failure:
         _log.warning("The journal does not tell whose words documents hold: %s", failure)
         return {(hit.row.number, hit.part): "agent" for hit in hits}
     return {
-        (hit.row.number, hit.part): (
-            authors[hit.row.id].origin_of(hit.text) if hit.part else authors[hit.row.id].weakest
+        (hit.row.number, hit.part): least(
+            authors[note].origin_of(hit.text) if hit.part else authors[note].weakest
+            for note in known[hit.row.path] & others
         )
         for hit in hits
-        if hit.row.id in authors
     }
 
 

@@ -17,7 +17,7 @@ from ..indexer.catalog import Row
 from ..indexer.index import Hit
 from ..indexer.passages import today
 from ..indexer.view import Scope
-from ..vault.authorship import TRUST
+from ..vault.authorship import least
 from ..vault.note import CONTEXT_SET
 from ..vault.rules import LEVELS, MEMORY, Rule
 from .answers import Origin
@@ -125,7 +125,7 @@ class Start:
             return list(zip(found, provenances(self.vault, found, inside=True), strict=True))
 
         def origin() -> Origin:
-            return min((one.origin for _, one in told()), key=TRUST.__getitem__, default="owner")
+            return least(one.origin for _, one in told())
 
         return Entry(
             part=part,

@@ -27,6 +27,11 @@ _LINE_END = ""
 """Stands at both ends of a line among its words and signs."""
 
 
+def least(origins: Iterable[Origin]) -> Origin:
+    """Return the origin that counts least; the owner's where there is none."""
+    return min(origins, key=TRUST.__getitem__, default="owner")
+
+
 class Authorship:
     """Who wrote what in one note. Give it the records in the order of time."""
 
@@ -42,7 +47,7 @@ class Authorship:
         """Take in the next record."""
         origin = record.actor.origin
         if origin != "system":
-            self.weakest = min(self.weakest, origin, key=TRUST.__getitem__)
+            self.weakest = least((self.weakest, origin))
         # Where the words of others were redacted, a new beginning does not tell whose the rest is.
         anew = record.op == "baseline" and self.count > 0
         for splice in record.splices:
@@ -52,8 +57,7 @@ class Authorship:
 
     def origin_of(self, text: str) -> Origin:
         """Return the origin, of all who wrote in a text of the note, that counts least."""
-        found: Iterable[Origin] = (self._first.get(run, "owner") for run in _runs(text))
-        return min(found, key=TRUST.__getitem__, default="owner")
+        return least(self._first.get(run, "owner") for run in _runs(text))
 
 
 def _runs(text: str) -> Iterator[int]:

@@ -193,6 +193,14 @@ class History:
         )
         return frozenset(note for (note,) in rows)
 
+    def once_at(self, paths: Collection[str]) -> frozenset[tuple[str, str]]:
+        """Return the notes that were ever at some paths, each as a pair of a path and its id."""
+        rows = self._rows(
+            "SELECT DISTINCT path, note FROM record WHERE path IN (SELECT value FROM json_each(?))",
+            json.dumps(list(paths)),
+        )
+        return frozenset((path, note) for path, note in rows)
+
     def told_of(self, note: str, skip: int = 0) -> list[Record]:
         """Return the records of a note in the order of time, without the first `skip`.
 

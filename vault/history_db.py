@@ -17,7 +17,7 @@ from .errors import JournalUnreadable
 from .journal import Journal, JournalFile, Position
 from .revision import Actor, Record
 
-SCHEMA = 2
+SCHEMA = 3
 WAIT_SECONDS = 20
 
 _TABLES = """
@@ -32,6 +32,7 @@ CREATE TABLE record (
     seq INTEGER, time TEXT, op TEXT, note TEXT, path TEXT, after TEXT, actor INTEGER,
     head INTEGER, key TEXT);
 CREATE INDEX record_note ON record (note, head);
+CREATE INDEX record_path ON record (path, note);
 CREATE INDEX record_key ON record (key) WHERE key != '';
 CREATE TABLE missing (base TEXT PRIMARY KEY) WITHOUT ROWID;
 CREATE TABLE revision (

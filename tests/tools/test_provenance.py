@@ -73,6 +73,14 @@ def test_law_7_a_note_that_the_owner_brings_back_is_still_the_agents(owner, plan
     assert set(origins(planner).values()) == {"agent"}
 
 
+@pytest.mark.parametrize("id_line", ["", "id: abcdefghjkmn\n"])
+def test_law_7_a_note_whose_owner_changed_its_id_is_still_the_agents(planner, vault_dir, id_line):
+    made = create_note(planner, "boat", "Harbour", HERS)
+    file = vault_dir / made.path
+    file.write_text(file.read_text().replace(f"id: {made.note_id}\n", id_line) + ITS)
+    assert origins(planner) == {"Harbour": "agent", "Log": "agent", "Tide": "owner"}
+
+
 def test_law_7_a_redaction_makes_no_words_of_an_agent_the_owners(owner, written):
     edit_note(written, DOC, "append", "\nThe harbour gate code is quincunx.\n", section="Tide")
     edit_note(written, DOC, "findReplace", find="\nThe harbour gate code is quincunx.\n")
