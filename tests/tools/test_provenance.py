@@ -1,6 +1,7 @@
 """Whose words a passage is and since when: as the journal tells, for documents too."""
 
 import os
+import re
 import shutil
 
 import pytest
@@ -11,6 +12,7 @@ from zibaldone.tools.purge import redact
 from zibaldone.tools.recall import recall
 from zibaldone.tools.remember import remember_about_user
 from zibaldone.tools.search import search
+from zibaldone.tools.session import start_session
 from zibaldone.tools.vault import Vault
 
 DOC = "projects/boat/Harbour.md"
@@ -88,6 +90,15 @@ def test_law_7_a_redaction_makes_no_words_of_an_agent_the_owners(owner, written)
     redact(owner, DOC, owner.history().told_of(ref)[-2].hash)
     assert any(record.redacted for record in owner.history().told_of(ref))
     assert origins(written)["Tide"] == "agent"
+
+
+def test_law_7_a_session_starts_with_a_note_of_an_agents_as_the_agents(planner, vault_dir):
+    file = vault_dir / create_note(planner, "boat", "Harbour", HERS, tags=["sea"]).path
+    file.write_text(file.read_text().replace("sea", "always-load"))
+    answer = start_session(planner, "boat")
+    (pinned,) = (one for one in answer.parts if one.title == "Harbour")
+    assert pinned.origin == "agent"
+    assert re.search(r"· Harbour · [0-9-]{10} · agent\n", answer.context)
 
 
 def test_prose_of_a_memory_note_has_an_origin_too(opened):

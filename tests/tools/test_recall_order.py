@@ -8,6 +8,7 @@ from zibaldone.tools.notes import create_note
 from zibaldone.tools.recall import recall
 from zibaldone.tools.remember import remember_about_user
 from zibaldone.tools.search import search
+from zibaldone.tools.session import start_session
 from zibaldone.tools.threads import take_note
 
 TYPES = {
@@ -16,7 +17,8 @@ TYPES = {
     "- The gate of the harbour was opened on Monday. [type:: episodic] ^e1abcd\n",
     "agent-memory/c.md": "- To open the harbour gate, turn it left. [type:: procedural] ^p1abcd\n",
     "agent-memory/d.md": "- Rosa of the harbour has the gate key. [type:: identity] ^i1abcd\n",
-    "agent-memory/e.md": "- Halfway through the harbour gate work. [type:: working] ^w1abcd\n",
+    "agent-memory/e.md": "---\ntags: [always-load]\n---\n"
+    "- Halfway through the harbour gate work. [type:: working] ^w1abcd\n",
     "Gate.md": "The harbour gate is green.\n",
 }
 
@@ -96,6 +98,7 @@ def test_what_is_working_is_told_to_its_thread_alone(opened):
     assert [one.type for one in told.sources] == ["working"]
     assert "varnish" in told.context
     assert recall(vault, "halfway", thread="painting", type="semantic").sources == ()
+    assert "Halfway" not in start_session(vault).context
     found = search(vault, "halfway", type="working").results
     assert {one.snippet[-8:] for one in found} == {"te work.", "f ropes."}, "for a check of a write"
 

@@ -114,7 +114,9 @@ class Wanted:
         passage = hit.passage
         if passage is None or not passage.is_observation:
             return False
-        if self.type is not None and passage.type != self.type:
+        # What is for one thread's work is nobody else's to recall, unless it is asked for.
+        kind = passage.type
+        if kind != self.type if self.type else kind == "working":
             return False
         tags = parse(passage.words).tags if self.tags else ()
         return self._enough([has_tag(tags, fold_name(each)) for each in self.tags])

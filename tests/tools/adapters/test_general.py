@@ -35,6 +35,13 @@ def test_a_fact_of_each_type_is_a_line_of_its_category(kind, declared, on_disk):
     assert [search("short reports", memory_type=other).memories for other in others] == [()] * 4
 
 
+def test_what_is_working_is_found_only_when_it_is_asked_for(declared):
+    declared()
+    remember("Halfway down the list of ropes.", "user", "working")
+    assert search("list of ropes").memories == ()
+    assert contents(search("list of ropes", memory_type="working"))
+
+
 def test_a_path_is_a_place_of_memory(declared):
     declared()
     known = {
