@@ -133,15 +133,17 @@ class Borders:
 
     def ties_note(self, row: Row) -> bool:
         """Whether the frontmatter's tags tie a whole note to another project."""
-        if row.project or not self._names_another(Names.parse(row.names).tags):
-            return False
         if row.path not in self._tied_notes:
-            try:
-                tags = own_tags(read_note(self._vault.layout, row.path))
-            except NoteNotFound:
-                tags = ()
-            self._tied_notes[row.path] = self._names_another(tags)
+            self._tied_notes[row.path] = not row.project and self._is_tied_note(row)
         return self._tied_notes[row.path]
+
+    def _is_tied_note(self, row: Row) -> bool:
+        if not self._names_another(Names.parse(row.names).tags):
+            return False
+        try:
+            return self._names_another(own_tags(read_note(self._vault.layout, row.path)))
+        except NoteNotFound:
+            return False
 
     def _is_tied(self, structure: Structure, path: str) -> bool:
         if self._names_another(structure.tags):

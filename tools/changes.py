@@ -64,7 +64,7 @@ def last_session(vault: Vault) -> str:
 def touched(borders: Borders, rows: Iterable[Row], since: str) -> list[Touched]:
     """The notes that are newer than a session; inside a question only."""
     start = _nanoseconds(since)
-    newer = (row for row in rows if row.mtime_ns > start)
+    newer = (row for row in rows if row.mtime_ns > start and borders.admits_row(row))
     last = heapq.nlargest(LOOKED, newer, key=lambda row: (row.mtime_ns, row.path))
     return [one for one in (_touched(borders, row) for row in last) if one is not None]
 

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from ..indexer.catalog import Row
+from ..indexer.view import Scope
 from ..vault.settings import Settings
 from .answers import IndexState
 from .asking import asked
@@ -118,10 +119,11 @@ def _news(vault: Vault, project: str | None, since: str) -> Sequence[NoteChange]
     """What others have changed about the user and a project since a session."""
 
     def question() -> list[Touched]:
-        borders = Borders(vault, project, closed=True)
-        start = Start(vault, borders, project, None)
-        memory = (row for row in start.personal if row.note_class == "agent-memory")
-        return touched(borders, [*memory, *start.own], since)
+        scopes = [Scope(project="", note_class="agent-memory", muted=False)]
+        if project is not None:
+            scopes.append(Scope(project=project, muted=False))
+        rows = (row for scope in scopes for row in vault.index.paths(scope).values())
+        return touched(Borders(vault, project, closed=True), rows, since)
 
     return changes(vault, vault.index.ask(question), since)
 

@@ -26,7 +26,7 @@ from .vault import Vault
 
 @dataclass(frozen=True, slots=True)
 class Linked:
-    """A link of a set, in the order of the set; without a row, it leads to nothing."""
+    """A link of a set, in the order of the set; without a row, it leads to no note."""
 
     line: int
     row: Row | None = None
@@ -46,17 +46,15 @@ def links_of(vault: Vault, borders: Borders, row: Row) -> Iterator[Linked]:
     for hit in sorted(told, key=by_place):
         start = first + (hit.passage.line if hit.passage else 0)
         for link in parse(hit.text).links:
-            yield from _linked(vault, borders, row, link, start + link.line)
+            yield from _linked(vault, row, link, start + link.line)
 
 
-def _linked(vault: Vault, borders: Borders, row: Row, link: Link, line: int) -> Iterator[Linked]:
+def _linked(vault: Vault, row: Row, link: Link, line: int) -> Iterator[Linked]:
     path = vault.index.resolver().link(link.target, row.path) if link.target else None
     found = vault.index.row(path) if path else None
-    if found is None and is_attachment(link.target):
-        return
-    if found is None or not borders.admits_row(found):
+    if found is None and not is_attachment(link.target):
         yield Linked(line)
-    elif found.path != row.path:
+    elif found is not None and found.path != row.path:
         yield Linked(line, found, link.anchor)
 
 

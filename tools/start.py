@@ -143,8 +143,8 @@ class Start:
     def _index(self, rows: Iterable[Row]) -> Iterator[str]:
         """How many notes a project has, and in which of its folders."""
         notes = [row.path for row in rows if row.note_class == "user-doc" and self._counts(row)]
-        inside = (path.split("/")[2:] for path in notes)
-        folders = Counter(parts[0] for parts in inside if len(parts) > 1)
+        parts = (path.split("/", 3) for path in notes)
+        folders = Counter(part[2] for part in parts if len(part) > 3)
         if notes:
             yield f"- {counted(len(notes), 'note')}"
         first = sorted(folders.items(), key=lambda each: (-each[1], each[0]))[:FOLDERS]

@@ -155,6 +155,8 @@ def test_what_is_cut_ends_with_a_sentence_and_nothing_behind_it_is_loaded(opened
 
 def test_many_that_are_left_out_are_counted(opened):
     files = {f"Pin {n:02}.md": f"#always-load Number {n}.\n" for n in range(60)}
+    files |= {f"Tied {n}.md": "#always-load #other\n" for n in range(5)}
+    files["projects/other/Note.md"] = "Text.\n"
     answer = start_session(opened({**files, "zibaldone.toml": "personal_tokens = 200\n"}))
     loaded = sum(one.kind == "pin" and not one.cut for one in answer.parts)
     assert loaded + len(answer.omitted) + answer.omitted_more == 60
