@@ -46,8 +46,6 @@ AIMS = {
     "explorer: memory": Aim(50),
     "explorer: search": Aim(50),
     "explorer: audit": Aim(50),
-    "explorer: blind spots": Aim(50),
-    "explorer: context": Aim(50),
     "explorer: weight of a page": Aim(150, 150),
 }
 
