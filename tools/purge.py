@@ -7,6 +7,7 @@ is finished by another one.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -303,7 +304,7 @@ class _Job:
         words = Words(self.doomed.texts)
         if target.observation is None and not self._is_file():
             eraser.empty(target.note)
-        eraser.strike_lines(words, target.note, target.observation)
+        eraser.strike_lines(words, target.note, target.observation, functools.cache(self._is_gone))
         eraser.sweep(words)
         parts = self.doomed.parts
         self.records = ledger.journal.redact(
@@ -313,6 +314,11 @@ class _Job:
         if self._is_file():
             current = self._vault.store.read(target.path)
             ledger.renew(target.path, target.note, current)
+
+    def _is_gone(self, word: str) -> bool:
+        """Whether no note has a word any more."""
+        index = self._vault.index
+        return not index.ask(lambda: index.find(word, Scope(), 1)).hits
 
     def done(self) -> None:
         """Forget what was written down to be finished."""

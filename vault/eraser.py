@@ -80,17 +80,23 @@ class Eraser:
 
     # What is beside them
 
-    def strike_lines(self, words: Words, note: str = "", observation: str | None = None) -> int:
+    def strike_lines(
+        self,
+        words: Words,
+        note: str = "",
+        observation: str | None = None,
+        is_gone: Callable[[str], bool] = lambda _: False,
+    ) -> int:
         """Take words out of the audit, and whatever else is kept as lines of JSON in the state.
 
         Of a question that was answered with the observation, or with the note when none is named,
-        one word in common is enough. The journal, which has hashes, is left alone. Returns how
-        many files held some.
+        one word in common is enough; of any other, one that `is_gone` from the notes. The
+        journal, which has hashes, is left alone. Returns how many files held some.
         """
         state = self._layout.state_dir
 
         def change(data: bytes) -> bytes:
-            return _without(data, words, (note, observation))
+            return _without(data, words, (note, observation), is_gone)
 
         kept = (JOURNAL_FOLDER, TRASH_FOLDER, PLANS_FOLDER)
         found = (path for path in _files(state, ".jsonl") if _top(state, path) not in kept)
@@ -175,12 +181,16 @@ def _read(folder: int, name: str) -> bytes:
         return file.read()
 
 
-def _without(data: bytes, words: Words, about: tuple[str, str | None]) -> bytes:
+def _without(
+    data: bytes, words: Words, about: tuple[str, str | None], is_gone: Callable[[str], bool]
+) -> bytes:
     """Return lines of JSON without the words; lines that are none and hold them are left out."""
-    return b"".join(_struck(line, words, about) for line in data.splitlines(keepends=True))
+    return b"".join(_struck(line, words, about, is_gone) for line in data.splitlines(keepends=True))
 
 
-def _struck(line: bytes, words: Words, about: tuple[str, str | None]) -> bytes:
+def _struck(
+    line: bytes, words: Words, about: tuple[str, str | None], is_gone: Callable[[str], bool]
+) -> bytes:
     try:
         if torn(line):
             raise ValueError("a torn line")
@@ -189,7 +199,8 @@ def _struck(line: bytes, words: Words, about: tuple[str, str | None]) -> bytes:
         texts = line.decode("utf-8", "replace").split('"')
         return b"" if any(map(words.told_by, texts)) else line
     rest = _value(found, words)
-    if _asked_for(found, about) and words.shared_by(str(found.get("query", ""))):
+    shared = words.shared_by(str(found.get("query", ""))) if isinstance(found, dict) else set()
+    if shared and (_asked_for(found, about) or any(map(is_gone, shared))):
         rest["query"] = ""
     if rest == found:
         return line

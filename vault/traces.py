@@ -86,10 +86,10 @@ class Words:
         part = folded.strip(" .…")
         return len(part) >= SHORTEST and any(part in whole for whole in self._wholes)
 
-    def shared_by(self, text: str) -> bool:
-        """Whether a text has a word in common with these, of four letters or more."""
+    def shared_by(self, text: str) -> set[str]:
+        """The words of four letters or more, folded, that a text has in common with these."""
         own = {word for whole in self._wholes for word in _WORD.findall(whole)}
-        return not own.isdisjoint(_WORD.findall(_folded(text)))
+        return own.intersection(_WORD.findall(_folded(text)))
 
     def in_bytes(self, data: bytes) -> Mapping[Form, int]:
         """Count the lines in bytes, by the form in which they stand there."""

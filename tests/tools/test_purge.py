@@ -168,6 +168,20 @@ def test_the_words_leave_copies_audit_and_leftovers(owner, planner, vault_dir, e
     ]
 
 
+def test_law_11_a_question_with_a_word_that_no_note_has_any_more_is_struck(
+    owner, planner, vault_dir, everything
+):
+    for question in ("doses of lithium", "kinds of tablets", "a quiet evening"):
+        search(planner, question)
+    made = remember_about_user(planner, "Takes lithium tablets each evening.", "health")
+    remember_about_user(planner, "Keeps vitamin tablets in the boat.", "sport")
+    purge(owner, made.observation_id)
+    assert holding(everything, "lithium") == []
+    files = (vault_dir / ".zibaldone/audit").rglob("*.jsonl")
+    asked = [json.loads(line)["query"] for file in files for line in file.read_text().splitlines()]
+    assert asked == ["", "kinds of tablets", ""]
+
+
 def test_the_same_words_of_somebody_else_are_named_and_left(owner, planner, vault_dir):
     made = in_three_versions(owner, planner, vault_dir)
     other = remember_about_user(planner, "Sails a boat.", "sport")
