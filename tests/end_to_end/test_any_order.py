@@ -6,25 +6,21 @@ line. So whoever loses a line, brings one back or shows one that is gone is told
 """
 
 import itertools
-import json
 import os
-import re
 import shutil
-import subprocess
-import sys
 
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
-from zibaldone.tools import history
-from zibaldone.tools.mcp_server import call
+from hypothesis.stateful import invariant, precondition, rule
+from two_processes import ITEM, Process, TwoProcesses
+from zibaldone.tools import history, review
 from zibaldone.tools.purge import purge
 from zibaldone.tools.revert import revert
-from zibaldone.tools.vault import OWNER, Caller, Vault
 from zibaldone.vault.errors import NoteExists, NoteNotFound, RevisionUnavailable
 from zibaldone.vault.replay import replay
 
+PLAN = ("load", "sail", "moor")
 STEPS = (
     *("compared", "opened", "appended", "appended durably", "entered", "folder made"),
     *("created", "written", "synced", "renamed", "durable", "moved"),
@@ -33,76 +29,6 @@ AGENTS = ("planner", "writer", "critic")
 CATEGORIES = ("alpha", "beta")
 SIDES = st.sampled_from(("here", "there"))
 NAMES = st.sampled_from(AGENTS)
-ITEM = re.compile(r"- (?P<word>X[a-z]+x)\b(?P<rest>.*?)(?:\^(?P<id>\w+))?\s*")
-
-# The second process: it does what it is told on its standard input, and can die in the middle.
-THERE = r"""
-import json, os, signal, sys
-from dataclasses import asdict
-from zibaldone.tools.mcp_server import call
-from zibaldone.tools.vault import Caller, Vault
-from zibaldone.vault import files, store
-
-os.fsync = lambda _: None
-vault = None
-
-def die_at(wanted):
-    def step(name):
-        if name == wanted:
-            os.kill(os.getpid(), signal.SIGKILL)
-    store._step = files.step = step
-
-for line in sys.stdin:
-    what, *rest = json.loads(line)
-    answer = None
-    if what in ("open", "close", "crash") and vault is not None:
-        vault.close()
-        vault = None
-    if what == "open":
-        (folder, os.environ["ZIBALDONE_CACHE_DIR"]) = rest
-        vault = Vault.open(folder)
-    elif what == "crash":
-        folder, step, agent, tool, arguments = rest
-        child = os.fork()
-        if not child:
-            die_at(step)
-            with Vault.open(folder) as opened:
-                call(lambda: opened, Caller(agent), tool, arguments)
-            os._exit(0)
-        answer = os.WIFSIGNALED(os.waitpid(child, 0)[1])
-        vault = Vault.open(folder)
-    elif what == "call":
-        agent, tool, arguments = rest
-        outcome = call(lambda: vault, Caller(agent), tool, arguments)
-        answer = [outcome.failed, outcome.data]
-    sys.stdout.write(json.dumps(answer) + "\n")
-    sys.stdout.flush()
-"""
-
-
-class Process:
-    """The second process; one serves all runs, each with a vault of its own."""
-
-    def __init__(self):
-        self.process = subprocess.Popen(
-            [sys.executable, "-c", THERE],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            encoding="utf-8",
-        )
-
-    def do(self, *what):
-        self.process.stdin.write(json.dumps(what) + "\n")
-        self.process.stdin.flush()
-        answer = self.process.stdout.readline()
-        assert answer, "the second process has ended"
-        return json.loads(answer)
-
-    def close(self):
-        self.process.stdin.close()
-        self.process.wait(30)
-        self.process.stdout.close()
 
 
 @pytest.fixture(scope="module")
@@ -112,126 +38,60 @@ def there():
     process.close()
 
 
-def words():
-    """Words that share no stem with each other."""
-    syllables = ("ba", "de", "fi", "go", "hu", "ka", "le", "mi", "no", "ru")
-    for number in itertools.count(10):
-        yield "X" + "".join(syllables[int(digit)] for digit in str(number)) + "x"
-
-
-class World(RuleBasedStateMachine):
-    """A vault, two processes that have it open, and what has to be in its notes."""
-
-    folders = None
-    process = None
-
-    def __init__(self):
-        super().__init__()
-        base = next(self.folders)
-        self.root, self.cache = base / "vault", base / "cache"
-        self.root.mkdir(parents=True)
-        os.environ["ZIBALDONE_CACHE_DIR"] = str(self.cache)
-        (self.root / "keep.md").write_text("Xkeepx\n")
-        (self.root / "zibaldone.toml").write_text('write_gate = "off"\n')
-        self.words, self.said = words(), ["Xkeepx"]
-        self.notes, self.docs = {}, {"keep.md": "Xkeepx"}
-        self.gone, self.trash = {}, {}
-        self.open()
-
-    def open(self):
-        self.here = Vault.open(self.root, caller=OWNER)
-        self.process.do("open", str(self.root), str(self.cache))
-
-    def close(self):
-        self.here.close()
-        self.process.do("close")
-
-    def teardown(self):
-        self.close()
-        shutil.rmtree(self.root.parent)
-
-    # Speaking
-
-    def new(self):
-        self.said.append(next(self.words))
-        return self.said[-1]
-
-    def ask(self, side, agent, tool, **arguments):
-        """Call a tool in one of the processes; it has to succeed."""
-        failed, data = self.attempt(side, agent, tool, **arguments)
-        assert not failed, data
-        return data
-
-    def attempt(self, side, agent, tool, **arguments):
-        if side == "there":
-            return self.process.do("call", agent, tool, arguments)
-        outcome = call(lambda: self.here, Caller(agent), tool, arguments)
-        return outcome.failed, json.loads(json.dumps(outcome.data))
-
-    # What is on disk, read by nothing of ours
-
-    def text(self, path):
-        return (self.root / path).read_bytes().decode()
-
-    def put(self, path, text):
-        (self.root / path).write_bytes(text.encode())
-
-    def items(self, path):
-        """The lines of a memory note: word, and id or None."""
-        found = map(ITEM.fullmatch, self.text(path).removeprefix("\ufeff").splitlines())
-        return {one["word"]: one["id"] for one in found if one}
-
-    def expired(self, path):
-        lines = self.text(path).splitlines()
-        return {ITEM.fullmatch(line)["word"] for line in lines if "2000-01-01" in line}
-
-    def muted(self, path):
-        return "muted: true" in self.text(path)
-
-    def broken(self, path):
-        return "broken: [" in self.text(path)
-
-    def memory(self, draw, *, usable=False):
-        """A memory note, as hypothesis chooses."""
-        paths = [path for path in self.notes if not (usable and self.broken(path))]
-        return draw(st.sampled_from(sorted(paths))) if paths else None
-
-    def line(self, draw, *, usable=False):
-        """The path, word and id of a line that has an id."""
-        lines = [
-            (path, word, name)
-            for path in self.notes
-            if not (usable and self.broken(path))
-            for word, name in self.items(path).items()
-            if name
-        ]
-        return draw(st.sampled_from(sorted(lines))) if lines else None
-
-    def at(self, path, word):
-        return self.notes[path].index(word)
+class World(TwoProcesses):
+    """What has to be in the notes of a vault that two processes have open."""
 
     # Agents
 
     @rule(side=SIDES, agent=NAMES, category=st.sampled_from(CATEGORIES), project=st.booleans())
     def remember(self, side, agent, category, project):
-        tool, more = self.remembering(project)
-        word = self.new()
-        failed, data = self.attempt(
-            side, agent, tool, observation=f"{word}.", category=category, **more
-        )
+        where = {"project": "boat"} if project else {}
+        self.add(side, agent, ("created", "appended"), category=category, **where)
+
+    def add(self, side, agent, outcomes, **more):
+        """Remember a new word; it fails only where a note is broken."""
+        word, about = self.new(), "project" if "project" in more else "user"
+        tool = f"remember_about_{about}"
+        failed, data = self.attempt(side, agent, tool, observation=f"{word}.", **more)
         if failed:
             assert data["error"]["code"] == "note_unusable", data
             assert any(self.broken(path) for path in self.notes), data
             return
         self.notes.setdefault(data["path"], []).append(word)
-        assert data["outcome"] in ("created", "appended")
+        assert data["outcome"] in outcomes
         assert self.items(data["path"])[word] == data["observationId"]
 
-    @staticmethod
-    def remembering(project):
-        if project:
-            return "remember_about_project", {"project": "boat"}
-        return "remember_about_user", {}
+    @rule(side=SIDES, agent=NAMES)
+    def propose(self, side, agent):
+        self.add(side, agent, ("pending",), category="alpha", untrusted=True)
+
+    @rule(side=SIDES, agent=NAMES, data=st.data())
+    def derive(self, side, agent, data):
+        """Remember what rests on another line, and is stale once that changes."""
+        if found := self.line(data.draw):
+            source = {"derivedFrom": [found[2]]}
+            self.add(side, agent, ("created", "appended"), category="beta", **source)
+
+    @rule(side=SIDES, thread=st.sampled_from(("dawn", "dusk")))
+    def take_note(self, side, thread):
+        word = self.new()
+        self.ask(side, "clerk", "take_note", thread=thread, text=f"{word}.")
+        self.threads.setdefault(thread, []).append(f"{word}.")
+
+    @rule(
+        side=SIDES, step=st.sampled_from(PLAN), how=st.sampled_from(("start", "complete", "fail"))
+    )
+    def work(self, side, step, how):
+        """A step that is done stays so."""
+        if not self.plan:
+            self.ask(side, "clerk", "create_progress", task="Voyage", steps=PLAN)
+            self.plan = dict.fromkeys(PLAN, "open")
+        more = {"reason": "fog"} if how == "fail" else {}
+        where = {"task": "Voyage", "step": step}
+        failed, data = self.attempt(side, "clerk", f"{how}_step", **where, **more)
+        if not failed:
+            assert self.plan[step] != "done" or data["step"]["state"] == "done"
+            self.plan[step] = data["step"]["state"]
 
     @rule(side=SIDES, agent=NAMES, data=st.data())
     def update(self, side, agent, data):
@@ -270,7 +130,11 @@ class World(RuleBasedStateMachine):
     def delete(self, side, agent, data):
         path = data.draw(st.sampled_from(sorted({*self.notes, *self.docs} - {"keep.md"}) or [""]))
         if path:
-            told = self.ask(side, agent, "delete_note", ref=path)
+            failed, told = self.attempt(side, agent, "delete_note", ref=path)
+            if failed:
+                assert told["error"]["code"] == "owner_only", told
+                assert "[status:: unreviewed]" in self.text(path)
+                return
             kept = self.notes.pop(path, None), self.docs.pop(path, None)
             self.trash[told["noteId"]] = (path, *kept)
 
@@ -287,7 +151,7 @@ class World(RuleBasedStateMachine):
 
     @rule(data=st.data())
     def owner_changes_a_word(self, data):
-        if found := self.line(data.draw):
+        if found := self.line(data.draw, hidden=True):
             path, word, _ = found
             new = self.new()
             self.put(path, self.text(path).replace(word, new))
@@ -295,7 +159,7 @@ class World(RuleBasedStateMachine):
 
     @rule(data=st.data())
     def owner_removes_a_line(self, data):
-        if found := self.line(data.draw):
+        if found := self.line(data.draw, hidden=True):
             path, word, _ = found
             lines = self.text(path).splitlines(keepends=True)
             self.put(path, "".join(line for line in lines if word not in line))
@@ -303,9 +167,9 @@ class World(RuleBasedStateMachine):
 
     @rule(data=st.data())
     def owner_lets_a_line_expire(self, data):
-        if found := self.line(data.draw):
+        if found := self.line(data.draw, hidden=True):
             path, word, name = found
-            if word not in self.expired(path):
+            if word not in self.hidden(path):
                 mark = f"[expires:: 2000-01-01] ^{name}"
                 self.put(path, self.text(path).replace(f"^{name}", mark))
 
@@ -358,6 +222,19 @@ class World(RuleBasedStateMachine):
 
     # The owner's commands
 
+    @rule(data=st.data(), decide=st.sampled_from((review.accept, review.reject)))
+    def decide_on_a_proposal(self, data, decide):
+        waiting = {ITEM.match(one.line)["word"]: one for one in review.queue(self.here)}
+        waiting = {word: one for word, one in waiting.items() if not self.broken(one.path)}
+        if not waiting:
+            return
+        word = data.draw(st.sampled_from(sorted(waiting)))
+        one = waiting[word]
+        decide(self.here, one.ticket)
+        if decide is review.reject:
+            self.notes[one.path].remove(word)
+            self.gone[self.id_of(one.path), one.observation_id] = word
+
     @precondition(lambda self: self.gone)
     @rule(data=st.data())
     def restore_what_was_forgotten(self, data):
@@ -377,7 +254,7 @@ class World(RuleBasedStateMachine):
 
     @rule(data=st.data())
     def restore_a_version(self, data):
-        found = self.line(data.draw)
+        found = self.line(data.draw, hidden=True)
         if not found:
             return
         path, word, name = found
@@ -522,14 +399,13 @@ class World(RuleBasedStateMachine):
             self.trash[note] = (found[0], self.notes.pop(found[0]), None)
             before.pop(found[0])
         for path in self.memory_on_disk():
-            now = self.text(path)
-            if now == before.get(path):
+            now, was = self.text(path), before.get(path, "")
+            came = {word for word in self.said if word in now and word not in was}
+            lost = {word for word in self.said if word in was and word not in now}
+            if not came and not lost:  # A line may have become stale.
                 continue
             self.notes[path] = list(self.items(path))
-            expected = {"remember": {new}, "update": {new}, "forget": set()}[kind]
-            was = before.get(path, "")
-            assert {word for word in self.said if word in now and word not in was} == expected
-            lost = {word for word in self.said if word in was and word not in now}
+            assert came == {"remember": {new}, "update": {new}, "forget": set()}[kind]
             assert lost == (set() if kind == "remember" else {found[1]})
             if kind == "forget":
                 self.gone[self.id_of(path), found[2]] = found[1]
@@ -552,11 +428,6 @@ class World(RuleBasedStateMachine):
 
     # What has to hold
 
-    def memory_on_disk(self):
-        files = sorted(self.root.rglob("*.md"))
-        paths = [file.relative_to(self.root).as_posix() for file in files]
-        return [p for p in paths if "agent-memory/" in p and not p.startswith(".")]
-
     def id_of(self, path):
         return self.ask("here", "owner", "get_note", ref=path)["noteId"]
 
@@ -578,7 +449,7 @@ class World(RuleBasedStateMachine):
             word: (path, name)
             for path in self.notes
             for word, name in self.items(path).items()
-            if word not in self.expired(path)
+            if word not in self.hidden(path)
         }
         hidden = {word for word, (path, _) in shown.items() if self.muted(path)}
         query = " ".join(self.said)
@@ -601,6 +472,16 @@ class World(RuleBasedStateMachine):
             assert given <= (shown.keys() - hidden) | set(self.docs.values()), side
             self.check_versions(hits)
             self.check_versions(told["sources"])
+
+    @invariant()
+    def work_goes_on_where_it_is(self):
+        for side in ("here", "there"):
+            for thread, notes in self.threads.items():
+                told = self.ask(side, "clerk", "read_notes", thread=thread)["notes"]
+                assert [one["text"] for one in told] == notes
+            if self.plan:
+                (told,) = self.ask(side, "clerk", "progress", task="Voyage")["plans"]
+                assert {one["step"]: one["state"] for one in told["steps"]} == self.plan
 
     def check_versions(self, hits):
         self.here.store.ledger.history.catch_up()
