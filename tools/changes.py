@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from ..indexer.catalog import Row
-from ..vault.audit import last_start
+from ..vault.audit import last_start, now
 from ..vault.errors import StorageFailure
 from ..vault.revision import Record
 from .borders import Borders
@@ -55,7 +55,7 @@ def last_session(vault: Vault) -> str:
     """When the caller's last session began, an ISO time; "" when it has had none, or unknown."""
     one = vault.caller
     try:
-        return last_start(vault.layout.state_dir, one.agent, one.session)
+        return last_start(vault.layout.state_dir, one.agent, one.session, now())
     except StorageFailure as failure:
         _log.warning("When the last session began is not known: %s", failure)
         return ""

@@ -204,11 +204,11 @@ def _state(file: Path) -> tuple[int, int, int]:
     return found.st_ino, found.st_size, found.st_mtime_ns
 
 
-def last_start(state_dir: Path, agent: str, session: str) -> str:
+def last_start(state_dir: Path, agent: str, session: str, until: str) -> str:
     """When the last session of an agent, other than this one, started first; "" without one.
 
-    The newest months are looked at first, and only what may be such a line is read. Raises
-    StorageFailed.
+    What is later than `until` counts for nothing: a clock was ahead when it was kept. The newest
+    months are looked at first, and only what may be such a line is read. Raises StorageFailed.
     """
     marks = (b'"tool":"start_session"', b'"agent":' + _json(agent))
     by_month: dict[str, list[str]] = {}
@@ -218,6 +218,7 @@ def last_start(state_dir: Path, agent: str, session: str) -> str:
         lines = (line for device in by_month[name] for line in _lines(state_dir, device, name))
         likely = (line for line in lines if all(mark in line for mark in marks))
         starts = [each for line in likely if (each := _start(line, agent, session))]
+        starts = [each for each in starts if each[0] <= until]
         if starts:
             last = max(starts)[1]
             return min(time for time, each in starts if each == last)

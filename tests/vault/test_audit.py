@@ -40,6 +40,9 @@ ASKED = Retrieval(
 )
 
 
+UNTIL = "2027-02-20T00:00:00.000Z"
+
+
 def at(time):
     return Retrieval(time, "search", Actor("a"), "quince")
 
@@ -60,6 +63,8 @@ def started(time, agent="planner", session="s1", tool="start_session", error="")
         ([("a", started("2027-02-01")), ("b", started("2027-02-02"))], "2027-02-01"),
         ([("a", started("2027-02-01")), ("b", started("2027-02-02", session="s2"))], "2027-02-02"),
         ([("a", started("2027-01-31")), ("b", started("2027-02-02", session="now"))], "2027-01-31"),
+        ([("a", started("2027-01-31")), ("b", started("2027-02-28", session="s2")),
+          ("b", started("2031-01-01", session="s3"))], "2027-01-31"),
         ([("a", started("2027-02-01", session="")), ("a", started("2027-02-02", session=""))],
          "2027-02-02"),
     ],
@@ -67,16 +72,16 @@ def started(time, agent="planner", session="s1", tool="start_session", error="")
 def test_the_last_session_of_an_agent_began_with_its_first_start(tmp_path, kept, when):
     for device, retrieval in kept:
         record(tmp_path, device, retrieval)
-    assert last_start(tmp_path, "planner", "now")[:10] == when
+    assert last_start(tmp_path, "planner", "now", UNTIL)[:10] == when
 
 
 def test_a_start_is_found_whatever_the_agent_calls_itself_and_past_damage(tmp_path):
     for name in ('say "ø\\', "start_session"):
         record(tmp_path, "a", started("2027-01-31", agent=name))
-        assert last_start(tmp_path, name, "now")
+        assert last_start(tmp_path, name, "now", UNTIL)
     file = tmp_path / FOLDER / "a" / "2027-02.jsonl"
     file.write_text('{"tool":"start_session","agent":"start_session"}\n')
-    assert last_start(tmp_path, "start_session", "now")[:10] == "2027-01-31"
+    assert last_start(tmp_path, "start_session", "now", UNTIL)[:10] == "2027-01-31"
 
 
 def lines(folder, device, month):
