@@ -257,6 +257,12 @@ def test_a_text_with_a_secret_is_left_out_and_is_no_candidate(shape):
     assert to_memory_candidate(found) is None
 
 
+def test_the_beginning_of_a_long_secret_is_not_kept():
+    token = f"eyJhbGciOiJIUzI1NiJ9.{'eyJzdWIiOiJhbm4ifQ' * 90}.{'c2lnbmF0dXJl' * 4}"
+    assert event({"type": "command", "command": f"curl {token} x"}).happening.command == "curl …"
+    assert event({"type": "decision", "text": f"Use {token} now"}).happening.text == ""
+
+
 def test_a_secret_beside_the_text_leaves_the_text():
     found = event({"type": "decision", "text": "Rotate it", "reason": f"{TOKEN} leaked"})
     assert found.happening == DecisionMade("Rotate it")
