@@ -26,7 +26,7 @@ from ..vault.audit import (
 )
 from ..vault.errors import StorageFailure, ZibaldoneError
 from .answers import NoteAnswer, Passage, RecallAnswer, SearchAnswer, Source
-from .secrets import find_secret
+from .secrets import find_early_secret
 from .start_answers import StartAnswer
 from .tokens import count_tokens
 from .vault import Vault
@@ -36,9 +36,6 @@ GIVEN = 10
 
 QUERY_LENGTH = 1000
 """Characters of a question that are kept."""
-
-BEYOND = 200
-"""Characters behind those that are looked at too, so that no half of a secret is kept."""
 
 COUNTED = 8000
 """Characters of a note of which the tokens are counted; those of a longer one are estimated."""
@@ -170,7 +167,7 @@ def _fit_to_keep(question: Retrieval) -> Retrieval:
 
 def _struck(text: str) -> tuple[str, str]:
     """The kind of the secret in a text, and what of the text is kept."""
-    kind = find_secret(text[: QUERY_LENGTH + BEYOND]) or ""
+    kind = find_early_secret(text, QUERY_LENGTH) or ""
     clipped = text if len(text) <= QUERY_LENGTH else f"{text[:QUERY_LENGTH]}…"
     return kind, "" if kind else clipped
 

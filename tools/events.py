@@ -16,16 +16,11 @@ from typing import Final, Literal
 
 from .answers import MemoryType
 from .refusals import EventUnknown
-from .secrets import find_secret
+from .secrets import BEYOND, find_early_secret, find_secret
 
 TEXT_LENGTH = 500
 NAME_LENGTH = 200
 """Characters of a text, and of a command, a path or a name, that are kept; two texts fit a fact."""
-
-BEYOND = 200
-LONGEST = 16 * 1024
-"""Characters behind those that are looked at too, and those of a word that goes on there, at most:
-so that no half of a secret is kept."""
 
 FILES = 20
 NAMED = 4
@@ -235,13 +230,10 @@ class _Fields:
 
     def plain(self, value: str, limit: int) -> str:
         """A text on one line, cut to size; empty when it holds a secret."""
-        end = limit + BEYOND
-        blank = _BLANK.search(value, end, end + LONGEST)
-        looked_at = value[: blank.start() if blank else end + LONGEST]
-        if kind := find_secret(looked_at):
+        if kind := find_early_secret(value, limit):
             self.struck.append(kind)
             return ""
-        line = " ".join(_UNPRINTABLE.sub(" ", looked_at).split())
+        line = " ".join(_UNPRINTABLE.sub(" ", value[: limit + BEYOND]).split())
         return line if len(line) <= limit else f"{line[: limit - 1]}…"
 
     def command(self, *names: str) -> str:
@@ -281,7 +273,6 @@ _LARGEST = 1e12
 _UNPRINTABLE = re.compile(
     r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff]"
 )
-_BLANK = re.compile(r"\s")
 _PROGRAM = re.compile(r"[A-Za-z][\w.+-]{0,30}")
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 

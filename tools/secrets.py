@@ -25,6 +25,11 @@ from .refusals import SecretRefused
 
 Analyse = Callable[[str], Iterable[str]]
 
+BEYOND = 200
+LONGEST = 16 * 1024
+"""Characters behind the beginning of a text that are looked at too, and of the word that goes on
+there, at most: so that no half of a secret is kept."""
+
 
 def find_secret(text: str) -> str | None:
     """Return the kind of the first secret that is found, such as "a password", or nothing."""
@@ -38,8 +43,16 @@ def find_secret(text: str) -> str | None:
     return _assigned(plain) or _assigned(unmarked) or _assigned_over_lines(unmarked, joined)
 
 
+def find_early_secret(text: str, length: int) -> str | None:
+    """Return the kind of a secret that stands, or begins, in the first characters of a text."""
+    end = length + BEYOND
+    blank = _BLANK.search(text, end, end + LONGEST)
+    return find_secret(text[: blank.start() if blank else end + LONGEST])
+
+
 # Views
 
+_BLANK = re.compile(r"\s")
 _INVISIBLE = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
     "\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\U000e0000-\U000e0fff]"

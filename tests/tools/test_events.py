@@ -1,5 +1,8 @@
 """Events of agents' work, in whatever shape, and what of them is worth remembering."""
 
+import base64
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -258,7 +261,8 @@ def test_a_text_with_a_secret_is_left_out_and_is_no_candidate(shape):
 
 
 def test_the_beginning_of_a_long_secret_is_not_kept():
-    token = f"eyJhbGciOiJIUzI1NiJ9.{'eyJzdWIiOiJhbm4ifQ' * 90}.{'c2lnbmF0dXJl' * 4}"
+    claims = base64.urlsafe_b64encode(json.dumps({"sub": "ann" * 400}).encode()).decode()
+    token = f"eyJhbGciOiJIUzI1NiJ9.{claims.rstrip('=')}.{'c2lnbmF0dXJl' * 4}"
     assert event({"type": "command", "command": f"curl {token} x"}).happening.command == "curl …"
     assert event({"type": "decision", "text": f"Use {token} now"}).happening.text == ""
 
