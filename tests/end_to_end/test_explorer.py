@@ -200,19 +200,20 @@ def test_axe_finds_nothing_wrong_in_the_light_nor_in_the_dark(sample, window):
     visit = window(sample, reduced_motion="reduce")  # No colour is looked at while it changes.
     visit.context.add_init_script(path=AXE)
 
-    def check(path="", *, whole=False):
+    def check(path="", *, whole=False, dark=True):
         if path:
             visit.go(path)
-        for theme, rules in (("light", ALL_RULES), ("dark", ["color-contrast"])):
+        for theme, rules in (("light", ALL_RULES), ("dark", ["color-contrast"]))[: 1 + dark]:
             visit.page.emulate_media(color_scheme=theme)
             assert visit.check_access(rules, whole=whole) == [], (path or visit.page.url, theme)
 
-    for path in PAGES:
-        check(path, whole=path == PAGES[0])
+    for number, path in enumerate(PAGES):  # In the dark the same parts have other colours.
+        check(path, whole=not number, dark=number % 2 == 0)
     visit.page.click("#lens button")
-    for path in LENS_PAGES:
-        check(path, whole=path == LENS_PAGES[0])
-    for path, link in ((f"/journal/{PREFERENCES}", ".revision a"), ("/agents/audit", ".asked a")):
+    for number, path in enumerate(LENS_PAGES):
+        check(path, whole=not number, dark=number % 2 == 0)
+    links = ((f"/journal/{PREFERENCES}", ".revision a"), ("/agents/audit", ".asked a"))
+    for path, link in (*links, ("/n/t2h5b8kx1wqa/edit", "#compare")):
         visit.go(path)
         visit.page.locator(link).first.click()
         check()
