@@ -13,7 +13,7 @@ import json
 import os
 import re
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
@@ -41,6 +41,7 @@ REVISION_LENGTH = 16
 Retriever = Literal["search", "recall", "get_note", "start_session"]
 Filters = Mapping[str, str | int]
 _TIME: Final = re.compile(r"[12]\d{3}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", re.ASCII)
+_STARTED: Final = b'"tool":"start_session"'
 _RETRIEVERS: Final = frozenset(get_args(Retriever))
 
 
@@ -210,19 +211,27 @@ def last_start(state_dir: Path, agent: str, session: str, until: str) -> str:
     What is later than `until` counts for nothing: a clock was ahead when it was kept. The newest
     months are looked at first, and only what may be such a line is read. Raises StorageFailed.
     """
-    marks = (b'"tool":"start_session"', b'"agent":' + _json(agent))
     by_month: dict[str, list[str]] = {}
     for device, name in _files(state_dir):
         by_month.setdefault(name, []).append(device)
     for name in sorted(by_month, reverse=True):
-        lines = (line for device in by_month[name] for line in _lines(state_dir, device, name))
-        likely = (line for line in lines if all(mark in line for mark in marks))
+        kept = (_data(state_dir, device, name) for device in by_month[name])
+        likely = (line for data in kept for line in _lines_with(data, _STARTED))
         starts = [each for line in likely if (each := _start(line, agent, session))]
         starts = [each for each in starts if each[0] <= until]
         if starts:
             last = max(starts)[1]
             return min(time for time, each in starts if each == last)
     return ""
+
+
+def _lines_with(data: bytes, mark: bytes) -> Iterator[bytes]:
+    """The lines in which something stands, without a look at each of the others."""
+    at = data.find(mark)
+    while at >= 0:
+        start, end = data.rfind(b"\n", 0, at) + 1, data.find(b"\n", at) + 1
+        yield data[start : end or len(data)]
+        at = data.find(mark, end or len(data))
 
 
 def _start(line: bytes, agent: str, session: str) -> tuple[str, str] | None:
@@ -238,10 +247,6 @@ def _start(line: bytes, agent: str, session: str) -> tuple[str, str] | None:
     if one.tool != "start_session" or one.error or one.caller.agent != agent or named == session:
         return None
     return one.time, named
-
-
-def _json(text: str) -> bytes:
-    return json.dumps(readable(text), ensure_ascii=False).encode()
 
 
 def count_before(state_dir: Path, day: str) -> int:

@@ -2,7 +2,13 @@
 
 import pytest
 from zibaldone.tools import cli
-from zibaldone.tools.api import remember_about_user
+from zibaldone.tools.api import (
+    memory_summary,
+    recall,
+    remember_about_user,
+    search,
+    start_session,
+)
 from zibaldone.tools.history import history, restore
 from zibaldone.tools.refusals import NameUnknown, OwnerOnly, SecretRefused
 from zibaldone.tools.tending import category_note, mute, name_line, pin, rename_category, unpin
@@ -36,6 +42,17 @@ def test_a_note_is_muted_by_one_line_and_unmuted_to_the_byte(opened, on_disk):
     assert mute(vault, "tea", muted=True).version_token == token
     mute(vault, "tea", muted=False)
     assert on_disk("agent-memory/tea.md") == TEA
+
+
+def test_what_is_muted_is_found_by_a_search_alone_and_marked(opened):
+    vault = opened(FILES, caller=OWNER)
+    agent = vault.with_caller(Caller(agent="x"))
+    assert "Mint" in start_session(agent).context + recall(agent, "mint").context
+    mute(vault, "tea", muted=True)
+    told = (start_session(agent), recall(agent, "mint"), memory_summary(agent).user)
+    assert not any(word in str(told) for word in ("Mint", "Green", "Tea", "tea"))
+    (found,) = search(agent, "mint").results
+    assert (found.snippet, found.muted) == ("Mint.", True)
 
 
 @pytest.mark.parametrize("line", ["Muted: yes", "muted: on", 'muted: "true"'])

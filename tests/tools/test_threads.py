@@ -244,3 +244,13 @@ def test_two_processes_note_into_one_thread_and_a_killed_one_loses_nothing(opene
     assert {f"other {number}" for number in range(40)} <= set(noted)
     assert len(noted) == len(set(noted))
     assert len(list(vault_dir.glob("agent-memory/threads/*.md"))) == 1
+
+
+def test_a_session_starts_with_what_is_pending_and_was_noted_last(vault):
+    take_note(vault, "berth-load", "Ask the pilot.", "pending")
+    for number in range(threads.LAST + 3):
+        take_note(vault, "berth-load", f"Row {number}.")
+    _, hits = vault.index.ask(lambda: threads.thread_tail(vault, "Berth-LOAD"))
+    rows = [f"state: Row {number}." for number in range(3, threads.LAST + 3)]
+    assert [hit.passage.words for hit in hits] == ["pending: Ask the pilot.", *rows]
+    assert vault.index.ask(lambda: threads.thread_tail(vault, "another")) == (None, [])
