@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from datetime import date
 from importlib.metadata import packages_distributions
@@ -88,6 +88,7 @@ class _Examiner:
     def _every_note(self) -> Iterator[Finding]:
         left_out: list[WalkProblem] = []
         names, links = _Names(), _Links(self._vault)
+        purged = self._purged()
         for entry in self._vault.layout.walk(left_out.append):
             self._notes += 1
             try:
@@ -97,11 +98,18 @@ class _Examiner:
             names.add(note)
             yield from _note(note)
             yield from _memory(note)
+            yield from _back_again(note, purged)
             yield from links.of(note)
         yield from names.findings()
         for path, reason in left_out:
             remedy = "nothing, if it is meant to be left out; else put the notes into the vault"
             yield Finding("left-out", f"it is not read: {reason}", remedy, path)
+
+    def _purged(self) -> frozenset[tuple[str, str]]:
+        """What was purged; it is the owner's history, of which an agent is told nothing."""
+        if self._vault.caller.origin != "owner":
+            return frozenset()
+        return self._vault.history().purged()
 
     def _folder(self) -> Iterator[Finding]:
         reason = self._vault.store.probe()
@@ -190,6 +198,19 @@ def _memory(note: Note) -> Iterator[Finding]:
                 problem = f"{own} is on an indented line, which belongs to the line above"
                 remedy = "take the indentation away to make it an observation of its own"
                 yield Finding("memory-line", problem, remedy, note.path, line + offset)
+
+
+def _back_again(note: Note, purged: Collection[tuple[str, str]]) -> Iterator[Finding]:
+    """Yield what was purged and stands in a file again, as one from a backup does."""
+    if note.has_own_id and (note.id, "") in purged:
+        remedy = f"if it is to be gone, run `zib purge {note.id}`"
+        yield Finding("purged", "this note was purged, and is here again", remedy, note.path)
+        return
+    for one in observations(note) if note.place.note_class == "agent-memory" else ():
+        if (note.id, one.id) in purged:
+            remedy = f"if it is to be gone, run `zib purge {note.path}#^{one.id}`"
+            problem = f"^{one.id} was purged, and is here again"
+            yield Finding("purged", problem, remedy, note.path, _line(note, one.line))
 
 
 def _flaws(one: Observation) -> Iterator[tuple[str, str]]:

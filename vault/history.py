@@ -176,6 +176,15 @@ class History:
         )
         return frozenset((note, observation) for note, observation in rows)
 
+    def purged(self) -> frozenset[tuple[str, str]]:
+        """Return what was purged: notes with their observations, "" for a whole note."""
+        rows = self._rows(
+            "SELECT note, observation FROM revision JOIN told ON told.number = revision.record "
+            "WHERE revision.op = 'purge' "
+            "UNION SELECT note, '' FROM record WHERE op = 'purge' AND coalesce(after, '') = ''"
+        )
+        return frozenset((note, observation) for note, observation in rows)
+
     def times(self) -> dict[tuple[str, str], str]:
         """Return when each observation was changed last, by its note and itself."""
         rows = self._rows(

@@ -8,6 +8,8 @@ import pytest
 from zibaldone.lenses import doctor
 from zibaldone.lenses.doctor import Finding, examine
 from zibaldone.tools import cli
+from zibaldone.tools.purge import purge
+from zibaldone.tools.remember import remember_about_user
 from zibaldone.tools.vault import Vault
 
 
@@ -223,3 +225,24 @@ def test_findings_of_one_note_stand_together_in_its_order(vault_dir) -> None:
     write(vault_dir, {"B.md": "[[X]]\n\n[[Y]]\n", "A.md": "[[X]]\n"})
     assert findings(vault_dir) == [("link", "A.md", 1), ("link", "B.md", 1), ("link", "B.md", 3)]
     assert all(isinstance(one, Finding) for one in examined(vault_dir).findings)
+
+
+def test_law_11_what_was_purged_and_came_back_from_a_backup_is_told(vault_dir) -> None:
+    with Vault.open(vault_dir) as owner:
+        kept = remember_about_user(owner, "Likes tea.", "food")
+        gone = remember_about_user(owner, "Takes lithium.", "food")
+        whole = remember_about_user(owner, "Fears heights.", "fears")
+    paths = [vault_dir / kept.path, vault_dir / whole.path]
+    backup = [path.read_bytes() for path in paths]
+    with Vault.open(vault_dir) as owner:
+        purge(owner, gone.observation_id)
+        purge(owner, whole.note_id)
+    assert findings(vault_dir) == []
+    for path, data in zip(paths, backup, strict=True):
+        path.write_bytes(data)
+    assert findings(vault_dir) == [("purged", whole.path, None), ("purged", kept.path, 8)]
+    with Vault.open(vault_dir) as owner:
+        purge(owner, f"{kept.path}#^{gone.observation_id}")
+        purge(owner, whole.note_id)
+    assert findings(vault_dir) == []
+    assert "lithium" not in paths[0].read_text()
