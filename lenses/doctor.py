@@ -175,7 +175,7 @@ def _note(note: Note) -> Iterator[Finding]:
 
 def _line(note: Note, line: int) -> int:
     """The line in the file, from 1, of a line in the body, from 0."""
-    return note.source.text.count("\n", 0, note.source.body) + line + 1
+    return note.source.first_line + line
 
 
 def _memory(note: Note) -> Iterator[Finding]:

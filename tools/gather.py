@@ -15,7 +15,7 @@ from ..indexer.index import Found, Hit, Index
 from ..vault.errors import NoteNotFound
 from ..vault.markdown import parse
 from ..vault.note import read_note
-from ..vault.sections import find_anchor, find_block
+from ..vault.sections import find_part
 from .borders import Borders
 
 STARTS = 8
@@ -163,11 +163,8 @@ class Gatherer:
             note = read_note(self._index.layout, row.path)
         except NoteNotFound:
             return None
-        if anchor.startswith("^"):
-            block = find_block(note.structure, note.body, anchor[1:])
-            return note.source.body + block[0] if block else None
-        heading = find_anchor(note.structure, anchor)
-        return note.source.body + heading.start if heading else None
+        part = find_part(note.structure, note.body, anchor)
+        return note.source.body + part[0] if part else None
 
 
 def _is_heading(text: str) -> bool:

@@ -9,7 +9,7 @@ from typing import Literal
 from ..indexer.sync import is_note
 from ..vault.errors import NoteNotFound
 from ..vault.note import Note, read_note
-from ..vault.sections import find_anchor, find_block
+from ..vault.sections import find_part
 from .answers import Backlink, LinkOut
 from .enforcement import Guard
 from .refs import may_read
@@ -28,7 +28,7 @@ def links(vault: Vault, note: Note) -> Iterator[LinkOut]:
     One to a note that is not for the caller reads like one to no note at all.
     """
     resolver, guard = vault.index.resolver(), Guard(vault)
-    first = note.source.text.count("\n", 0, note.source.body) + 1
+    first = note.source.first_line
     judged: dict[tuple[str | None, str], Missing | None] = {}
     for link in note.structure.links:
         path = resolver.link(link.target, note.path) if link.target else note.path
@@ -59,10 +59,9 @@ def missing_part(vault: Vault, path: str | None, anchor: str) -> Missing | None:
         note = as_told(vault, read_note(vault.layout, path))
     except NoteNotFound:
         return "note"
-    if anchor.startswith("^"):
-        found = find_block(note.structure, note.body, anchor[1:])
-        return None if found else "block"
-    return None if find_anchor(note.structure, anchor) else "heading"
+    if find_part(note.structure, note.body, anchor):
+        return None
+    return "block" if anchor.startswith("^") else "heading"
 
 
 def is_attachment(target: str) -> bool:

@@ -296,19 +296,14 @@ def _span(note: Note, part: str) -> tuple[int, int]:
     return base + heading.start, base + section_span(note.structure, note.body, heading)[1]
 
 
-def _first_line(note: Note) -> int:
-    """The line of the file, counted from 1, on which the body starts."""
-    return note.source.text.count("\n", 0, note.source.body) + 1
-
-
 def _outline(note: Note) -> list[Heading]:
-    first = _first_line(note)
+    first = note.source.first_line
     return [Heading(h.level, h.text, h.line + first) for h in note.structure.headings]
 
 
 def _observations(note: Note, start: int, end: int) -> list[ObservationOut]:
     """The observations of a part of the note."""
-    first, base = _first_line(note), note.source.body
+    first, base = note.source.first_line, note.source.body
     return [
         ObservationOut(
             text=item.text,

@@ -98,7 +98,7 @@ class Rule:
 
 def rules(note: Note) -> Iterator[Rule]:
     """Yield the rules of a note in their order; items without a level are none."""
-    first = note.source.text.count("\n", 0, note.source.body) + 1
+    first = note.source.first_line
     for one in observations(note):
         rule = _rule(note, one, one.line + first)
         if rule is not None:

@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from .errors import SectionAmbiguous, SectionNotFound
-from .markdown import Heading, Structure
+from .markdown import Heading, Structure, section
 
-__all__ = ["find_anchor", "find_block", "find_section", "heading_key"]
+__all__ = ["find_anchor", "find_block", "find_part", "find_section", "heading_key"]
 
 Span = tuple[int, int]
 
@@ -93,6 +93,17 @@ def find_block(structure: Structure, body: str, identifier: str) -> Span | None:
         if item.start <= end and start <= item.end:
             return item.start, item.end
     return lines[_first_of(body, lines, line)][0], end
+
+
+def find_part(structure: Structure, body: str, anchor: str) -> Span | None:
+    """Return the span in the body that an anchor names; None when it names nothing there.
+
+    It is a block for `^id`, else a heading with the section below it.
+    """
+    if anchor.startswith("^"):
+        return find_block(structure, body, anchor[1:])
+    heading = find_anchor(structure, anchor)
+    return (heading.start, section(structure, body, heading)[1]) if heading else None
 
 
 def heading_key(name: str) -> str:

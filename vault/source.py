@@ -82,6 +82,11 @@ class Source:
         """Everything after the frontmatter, as it is on disk."""
         return self.text[self.body :]
 
+    @property
+    def first_line(self) -> int:
+        """The line of the file, counted from 1, on which the body starts."""
+        return self.text.count("\n", 0, self.body) + 1
+
     def splice(self, start: int, end: int, replacement: str) -> Source:
         """A new source whose text between two offsets is replaced."""
         return Source.from_text(self.text[:start] + replacement + self.text[end:])

@@ -3,7 +3,7 @@
 import pytest
 from zibaldone.vault.errors import SectionAmbiguous, SectionNotFound
 from zibaldone.vault.markdown import parse
-from zibaldone.vault.sections import find_anchor, find_block, find_section
+from zibaldone.vault.sections import find_anchor, find_block, find_part, find_section
 
 GUIDE = """\
 # Guide
@@ -122,3 +122,10 @@ def test_a_block_is_its_item_or_its_paragraph(identifier: str, text: str, line_e
 
 def test_a_block_that_is_not_there() -> None:
     assert find_block(parse(BLOCKS), BLOCKS, "none") is None
+
+
+def test_an_anchor_names_a_block_or_a_heading_with_its_section() -> None:
+    body = "# Oak\n\nTop. ^top\n\n## Leaf\n\nGreen.\n\n# Elm\n"
+    found = [find_part(parse(body), body, anchor) for anchor in ("^top", "Leaf", "^x", "Ash")]
+    texts = [body[slice(*span)] if span else None for span in found]
+    assert texts == ["Top. ^top", "## Leaf\n\nGreen.\n\n", None, None]

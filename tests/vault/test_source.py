@@ -106,3 +106,8 @@ def test_text_that_is_utf_8_has_nothing_undecoded():
 def test_a_long_text_of_open_fences_is_split_at_once():
     text = "---\n" + "--- \t" * 400_000
     assert Source.from_text(text).yaml is None
+
+
+@pytest.mark.parametrize(("data", "line"), [(b"Oak\n", 1), (b"---\r\na: 1\r\n---\r\nOak", 4)])
+def test_the_body_starts_on_a_line_of_the_file(data, line):
+    assert Source.parse(data).first_line == line
