@@ -63,7 +63,7 @@ class Loaded:
     @property
     def block(self) -> Block:
         """Its part of the envelope's text."""
-        return Block(self.entry.citation(), self.texts, self.cut)
+        return Block(self.entry.citation(), self.texts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,23 +118,20 @@ class Prefix:
     def _cut(
         self, entry: Entry, texts: list[str], room: int, line: Line, rest: Iterator[Line]
     ) -> None:
-        """Load the beginning of an entry that does not fit, if it has one of use."""
+        """Load the beginning of an entry that does not fit: a part of a line, else whole ones."""
         self._full = True
-        wanted = self._sum([line])
-        mark = self._measure(f"{CUT_LINE}\n")
-        # The mark needs room as well: lines make it.
-        while texts and room < mark:
-            last = self._measure(f"{texts.pop()}\n")
-            room, wanted = room + last, wanted + last
-            line = ("", "")
-        piece = shortened(line, room - mark, self._measure) if line[0] else None
-        if piece:
-            texts.append(piece[0])
-            room -= piece[1]
-        missing = wanted - (piece[1] if piece else 0) + self._sum(islice(rest, MEASURED))
+        missing = self._sum([line, *islice(rest, MEASURED)])
+        end = shortened(line, room, self._measure)
+        if end is not None:
+            missing -= end[1]
+        else:
+            end = CUT_LINE, self._measure(f"{CUT_LINE}\n")
+            while texts and room < end[1]:
+                last = self._measure(f"{texts.pop()}\n")
+                room, missing = room + last, missing + last
         self._leave(entry, "budget", max(missing, 1))
-        if texts:
-            self._add(entry, texts, self._left - room + mark, cut=True)
+        if texts or end[0] != CUT_LINE:
+            self._add(entry, [*texts, end[0]], self._left - room + end[1], cut=True)
 
     def _add(self, entry: Entry, texts: list[str], tokens: int, *, cut: bool = False) -> None:
         self.loaded.append(Loaded(entry, tuple(texts), tokens, cut))

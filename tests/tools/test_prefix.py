@@ -60,7 +60,7 @@ def test_it_is_cut_at_a_line_and_says_so():
     lines = [f"- Fact number {n} about tea" for n in range(40)]
     (one,) = taken(150, [entry("Tea", *lines), entry("Small", "x")]).loaded
     assert one.cut
-    assert list(one.texts) == lines[: len(one.texts)]
+    assert list(one.texts) == [*lines[: len(one.texts) - 1], "[…]"]
     assert body([one.block]).endswith("\n[…]\n")
 
 
