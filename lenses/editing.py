@@ -8,7 +8,15 @@ from __future__ import annotations
 
 from ..indexer.catalog import Row
 from ..tools.rewriting import rewrite
-from ..vault.errors import NoteChanged, NoteNotFound, NoteUnusable, ZibaldoneError
+from ..vault.errors import (
+    NoteChanged,
+    NoteNotFound,
+    NoteUnusable,
+    Refused,
+    StorageFailure,
+    UsageFailure,
+    ZibaldoneError,
+)
 from ..vault.note import Note, read_note
 from ..vault.typed import field_text
 from .differences import lines
@@ -50,18 +58,23 @@ def _form(row: Row, note: Note, text: str, error: ZibaldoneError | None = None) 
 
 def save_note(visit: Visit) -> Page | Redirect:
     """Write the text of the form, if the note is still the one that was read; or compare them."""
-    text, token = visit.form.get("text", ""), visit.form.get("read", "")
+    text = visit.form.get("text", "")
     try:
         row, note = _note(visit)
-        if "compare" in visit.form:
-            return _compared(row, note, text, changed=token != note.source.token)
-        done = rewrite(visit.vault, row.path, row.id, text, token)
+        return _saved(visit, row, note, text)
     except NoteNotFound:
         return Page("edit_gone.html", {"text": text}, 409)
+
+
+def _saved(visit: Visit, row: Row, note: Note, text: str) -> Page | Redirect:
+    token = visit.form.get("read", "")
+    if "compare" in visit.form:
+        return _compared(row, note, text, changed=token != note.source.token)
+    try:
+        done = rewrite(visit.vault, row.path, row.id, text, token)
     except NoteChanged:
-        row, note = _note(visit)
-        return _compared(row, note, text, changed=True)
-    except ZibaldoneError as error:
+        return _compared(*_note(visit), text, changed=True)
+    except (Refused, StorageFailure, UsageFailure) as error:
         return _form(row, note, text, error)
     now = visit.vault.index.ask(lambda: visit.vault.index.row(done.path))
     return Redirect(f"{address_of(now or row)}?done={done.outcome}")

@@ -7,7 +7,7 @@ from html import unescape
 import pytest
 from zibaldone.lenses import editing
 from zibaldone.tools.history import history
-from zibaldone.vault.errors import StorageFailed
+from zibaldone.vault.errors import NoteChanged, StorageFailed
 
 NOTE = "eeeeeeeeeee1"
 TEXT = (
@@ -119,6 +119,26 @@ def test_a_disk_that_fails_leaves_what_was_typed(site, monkeypatch):
     reply = save(site, given, lambda text: text + "My words.")
     assert reply.status == 503 and "No space left" in reply.text
     assert read(reply.text)["text"].endswith("My words.")
+
+
+def test_a_vault_that_is_gone_leaves_what_was_typed(site):
+    given, csrf = form(site), site.csrf()
+    root = site.vault.layout.root
+    root.rename(root.with_name("away"))
+    reply = save(site, given, lambda text: text + "My words.", csrf=csrf)
+    assert reply.status in (404, 503) and "My words." in reply.text
+
+
+def test_a_note_that_changes_and_then_goes_leaves_what_was_typed(site, monkeypatch):
+    given = form(site)
+
+    def late(*_, **__):
+        (site.vault.layout.root / "Editor.md").unlink()
+        raise NoteChanged("Editor.md", "")
+
+    monkeypatch.setattr(editing, "rewrite", late)
+    reply = save(site, given, lambda text: text + "My words.")
+    assert reply.status == 409 and "My words." in reply.text
 
 
 def test_broken_frontmatter_is_shown_and_mended(site):
