@@ -24,7 +24,7 @@ from ..vault.ids import derived_id, is_id, new_id
 from ..vault.markdown import parse
 from ..vault.markdown import section as section_span
 from ..vault.memory import observations
-from ..vault.note import MAX_BYTES, Note, Problem, parse_note, read_note
+from ..vault.note import Note, Problem, parse_note, read_note
 from ..vault.paths import NOTE_ENDING, contained, fold_name, is_control, note_file_name
 from ..vault.sections import find_anchor, find_block, find_section
 from ..vault.source import Source, readable
@@ -130,6 +130,7 @@ def create_note(
         vault.index.look_below(home)  # A note of that title may have come a moment ago.
     vault.index.ask(lambda: _refuse_taken(vault, name, path, title))
     made = parse_note(vault.layout, path, source.data)
+    refuse_unreadable("body", made)
     act = vault.act("create", made.id)
     token = vault.store.write(path, source.data, expected=None, act=act)
     vault.index.touched((path,))
@@ -173,8 +174,8 @@ def edit_note(
         data, token = after.data, before.source.token
         changed = data != before.source.data
         if changed:
-            _refuse_large("content", data)
             made = parse_note(vault.layout, row.path, data)
+            refuse_unreadable("content", made)
             refuse_marks(vault, before, made)
             guard.refuse_new(before, made)
             act = vault.act("edit", before.known_as(row.id))
@@ -394,9 +395,7 @@ def _new_source(title: str, body: str, tags: Sequence[str]) -> Source:
     keys = {"id": new_id(), "title": title} | ({"tags": names} if names else {})
     lines = "".join(f"{key}: {quote(value)}\n" for key, value in keys.items())
     end = "" if not body or body.endswith("\n") else "\n"
-    source = Source.from_text(f"---\n{lines}---\n{_checked_text('body', body)}{end}")
-    _refuse_large("body", source.data)
-    return source
+    return Source.from_text(f"---\n{lines}---\n{_checked_text('body', body)}{end}")
 
 
 def _refuse_taken(vault: Vault, project: str, path: str, title: str) -> None:
@@ -427,11 +426,11 @@ def _checked_text(argument: str, text: str) -> str:
     return text
 
 
-def _refuse_large(argument: str, data: bytes) -> None:
-    """A note that is too large could be written, and could not be read again."""
-    if len(data) > MAX_BYTES:
-        size = MAX_BYTES // 1024 // 1024
-        raise InvalidArgument(argument, f"the note would be larger than {size} MB")
+def refuse_unreadable(argument: str, made: Note) -> None:
+    """Raise `InvalidArgument` for a note that could be written, and not be read again."""
+    if made.problem is not None and made.problem.kind in ("too-large", "binary"):
+        problem = f"the note could not be read again: {made.problem.detail}"
+        raise InvalidArgument(argument, problem)
 
 
 def _refuse_secrets(before: Note, after: Source) -> None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from ..vault.errors import NoteChanged
-from ..vault.note import check_size, read_note
+from ..vault.note import parse_note, read_note
 from ..vault.typed import with_field_text
 from .answers import Edited
-from .notes import refuse_unusable
+from .notes import refuse_unreadable, refuse_unusable
 from .subjects import owner_only
 from .vault import Vault
 
@@ -28,7 +28,7 @@ def rewrite(vault: Vault, path: str, note_id: str, text: str, version_token: str
         source, known = with_field_text(note.source, text), note.known_as(note_id)
         changed = source.data != note.source.data
         if changed:
-            check_size(path, source)
+            refuse_unreadable("text", parse_note(vault.layout, path, source.data))
             act = vault.act("edit", known)
             vault.store.write(path, source.data, expected=note.source.token, act=act)
     if changed:

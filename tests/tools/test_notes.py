@@ -29,7 +29,7 @@ from zibaldone.vault.errors import (
     TextNotUnique,
     ZibaldoneError,
 )
-from zibaldone.vault.note import read_note
+from zibaldone.vault.note import MAX_BYTES, read_note
 from zibaldone.vault.source import Source
 
 CLIMBING = [
@@ -674,14 +674,14 @@ def test_a_tag_that_is_none_is_refused(opened, vault_dir, tag):
     assert list(vault_dir.iterdir()) == []
 
 
-def test_a_note_that_could_not_be_read_again_is_refused(opened, vault_dir, on_disk, monkeypatch):
+@pytest.mark.parametrize("text", ["b" * (MAX_BYTES + 1), "\0\1" * 10], ids=["large", "binary"])
+def test_a_note_that_could_not_be_read_again_is_refused(opened, vault_dir, on_disk, text):
     vault = opened({"a.md": "a\n"})
-    monkeypatch.setattr(notes, "MAX_BYTES", 1000)
-    with pytest.raises(InvalidArgument, match="larger"):
-        create_note(vault, "x", "Idea", "b" * 1001)
+    with pytest.raises(InvalidArgument, match="read again"):
+        create_note(vault, "x", "Idea", text)
     for mode in ("append", "prepend", "replace"):
-        with pytest.raises(InvalidArgument, match="larger"):
-            edit_note(vault, "a", mode, "b" * 1001)
+        with pytest.raises(InvalidArgument, match="read again"):
+            edit_note(vault, "a", mode, text)
     assert on_disk("a.md") == "a\n"
     assert [p.name for p in vault_dir.iterdir()] == ["a.md"]
 

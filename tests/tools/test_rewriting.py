@@ -4,7 +4,7 @@ import pytest
 from zibaldone.tools.refusals import OwnerOnly
 from zibaldone.tools.rewriting import rewrite
 from zibaldone.tools.vault import OWNER
-from zibaldone.vault.errors import NoteChanged, NoteNotFound, NoteUnusable
+from zibaldone.vault.errors import InvalidArgument, NoteChanged, NoteNotFound
 from zibaldone.vault.note import MAX_BYTES
 from zibaldone.vault.source import token_of
 
@@ -35,7 +35,8 @@ def test_it_is_written_once_and_found_at_once(opened, on_disk):
         ("Note.md", "x", "0" * 64, NoteChanged),
         ("Note.md", "x", "", NoteChanged),
         ("Gone.md", "x", token_of(TEXT.encode()), NoteNotFound),
-        ("Note.md", "x" * (MAX_BYTES + 1), token_of(TEXT.encode()), NoteUnusable),
+        ("Note.md", "x" * (MAX_BYTES + 1), token_of(TEXT.encode()), InvalidArgument),
+        ("Note.md", "x\0", token_of(TEXT.encode()), InvalidArgument),
     ],
 )
 def test_what_cannot_be_written_leaves_the_note(opened, on_disk, path, text, token, failure):
