@@ -76,7 +76,7 @@ def authority(hit: Hit, provenance: Provenance) -> int:
     Then come an agent's observations, then those that it has derived from others, and last what
     nobody vouches for.
     """
-    if hit.row.kind == "rules":
+    if hit.row.kind == "rules" and type_of(hit) is not None:
         return _RANKS["owner"]
     rank = _RANKS[provenance.origin]
     return _INFERENCE if provenance.origin == "agent" and _is_derived(hit) else rank

@@ -82,9 +82,9 @@ def test_what_expires_within_days_counts_a_little_less():
 
 
 def test_authority_falls_from_the_owner_to_nobody():
-    def rank(origin, observation="", kind=""):
+    def rank(origin, observation="", kind="", **facts):
         row = type("Ruled", (Row,), {"kind": kind})
-        return authority(hit(row, observation=observation), Provenance(origin, "", 1))
+        return authority(hit(row, observation=observation, **facts), Provenance(origin, "", 1))
 
     ranks = [
         rank("owner"), rank("system"), rank("agent", "a1"), rank("agent", "d1"),
@@ -93,4 +93,5 @@ def test_authority_falls_from_the_owner_to_nobody():
     assert ranks == sorted(ranks)
     assert len(set(ranks)) == len(ranks)
     assert rank("agent", "r1", kind="rules") == rank("owner", "d1") == rank("owner")
+    assert rank("agent", kind="rules", is_observation=False) == rank("agent"), "no rule"
     assert rank("untrusted", "d1") == rank("untrusted", "a1")
