@@ -23,7 +23,8 @@ from .answers import MemoryType, Origin
 from .vault import Vault
 from .versions import last_versions, version_of
 
-_TYPES = get_args(MemoryType)
+_TYPES: tuple[MemoryType, ...] = get_args(MemoryType)
+_ORIGINS: tuple[Origin, ...] = get_args(Origin)
 _log = logging.getLogger(__name__)
 
 
@@ -65,9 +66,11 @@ def _written(vault: Vault, hits: Sequence[Hit]) -> dict[tuple[int, int], Origin]
     history, known = vault.store.ledger.history, {hit.row.path: {hit.row.id} for hit in hits}
     try:
         vault.history()
+        others = history.by_others({hit.row.id for hit in hits}, known)
+        if not others:
+            return {}
         for path, note in history.once_at(known):
             known[path].add(note)
-        others = history.by_others(set[str]().union(*known.values()))
         authors = {note: vault.store.ledger.authorship(note) for note in others}
     except StorageFailure as failure:
         _log.warning("The journal does not tell whose words documents hold: %s", failure)
@@ -101,7 +104,7 @@ def line_origin(hit: Hit) -> Origin:
 
 def known_origin(origin: str) -> Origin:
     """The origin that a line names. One that is none of ours is nobody's to trust."""
-    return next((known for known in get_args(Origin) if known == origin), "untrusted")
+    return next((known for known in _ORIGINS if known == origin), "untrusted")
 
 
 def type_of(hit: Hit) -> MemoryType | None:

@@ -193,12 +193,18 @@ class History:
         )
         return {(note, observation): time for note, observation, time in rows}
 
-    def by_others(self, notes: Collection[str]) -> frozenset[str]:
-        """Return those of some notes in which somebody else than their owner has written."""
+    def by_others(self, notes: Collection[str], paths: Collection[str]) -> frozenset[str]:
+        """Return the notes in which somebody else than their owner has written.
+
+        Looks at some notes, and at those that were ever at some paths.
+        """
         rows = self._rows(
             "SELECT DISTINCT note FROM record JOIN actor ON actor.number = record.actor "
-            "WHERE note IN (SELECT value FROM json_each(?)) AND origin IN ('agent', 'untrusted')",
+            "WHERE note IN (SELECT value FROM json_each(?) "
+            "UNION SELECT note FROM record WHERE path IN (SELECT value FROM json_each(?))) "
+            "AND origin IN ('agent', 'untrusted')",
             json.dumps(list(notes)),
+            json.dumps(list(paths)),
         )
         return frozenset(note for (note,) in rows)
 
