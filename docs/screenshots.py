@@ -26,7 +26,10 @@ from typing import Final, Literal
 from playwright.sync_api import Browser, Page, sync_playwright
 from zibaldone.tools.api import Caller, Vault, recall, remember_about_user, search, update_memory
 from zibaldone.tools.notes import edit_note
+from zibaldone.tools.plans import complete_step, create_progress
 from zibaldone.tools.shell import AGENT_SHELLS, AGENT_VARIABLE
+from zibaldone.tools.tending import pin
+from zibaldone.tools.vault import OWNER
 from zibaldone.vault.audit import read_audit, record
 
 REPOSITORY: Final = Path(__file__).parents[1]
@@ -34,6 +37,7 @@ PICTURES: Final = Path(__file__).with_name("screenshots")
 PAGES: Final = {
     "note": "/n/t2h5b8kx1wqa",
     "memory": "/m/y0gvbv4gskh5",
+    "context": "/agents/context?project=bandurria",
     "audit": "/agents/audit",
 }
 """The pages by the names of their pictures."""
@@ -111,6 +115,9 @@ def _work(vault: Path) -> None:
             "Prefers short answers: the number first, then the reason.",
             "she said so",
         )
+        create_progress(one, "varnish the top", ["mix the shellac", "test coats", "six coats"])
+        complete_step(one, "varnish the top", "mix the shellac", "125 g to the litre")
+        pin(one.with_caller(OWNER), "Bandurria 1931")
         edit_note(one, "Brown soda bread", "append", "Buttermilk, never milk.")
         for question in QUESTIONS:
             recall(one, question)
