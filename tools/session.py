@@ -49,20 +49,21 @@ def start_session(
     """
     filters = {"project": project, "thread": thread}
     with asked(vault, "start_session", "", filters) as audited:
-        answer, rows = _started(vault, project, thread, counter)
+        answer, rows = _started(vault, project, thread, counter, kept=True)
         return audited.answered(answer, rows)
 
 
 def preview(
     vault: Vault, project: str | None = None, thread: str | None = None, agent: str | None = None
 ) -> StartAnswer:
-    """Return what `start_session` would give an agent now; it is kept in no audit.
+    """Return what `start_session` would give an agent now; no record of it is kept.
 
     For the owner alone; raises `OwnerOnly`, and as `start_session` does.
     """
     owner_only(vault, "see what an agent would start with")
     asking = Caller(agent=agent) if agent else Caller()
-    return _started(vault.with_caller(asking), project, thread, count_tokens)[0]
+    asked_by = vault.with_caller(asking)
+    return _started(asked_by, project, thread, count_tokens, kept=False)[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +79,7 @@ class _Gathered:
 
 
 def _started(
-    vault: Vault, project: str | None, thread: str | None, counter: TokenCounter
+    vault: Vault, project: str | None, thread: str | None, counter: TokenCounter, *, kept: bool
 ) -> tuple[StartAnswer, Iterable[Row]]:
     name = known_project(vault.layout, project)
     called = None if thread is None else checked_name("thread", thread)
@@ -95,7 +96,8 @@ def _started(
             prefix.take(start.entries(part))
             start.loaded.update(one.entry.place for one in prefix.loaded)
             parts.append(prefix)
-        borders.guard.tell("recall")
+        if kept:
+            borders.guard.tell("recall")
         return _Gathered(tuple(parts), vault.index_state())
 
     gathered = settled(vault, question)
@@ -143,12 +145,14 @@ def _answer(
     gathered: _Gathered, loaded: Sequence[Loaded], text: str, budget: int, counter: TokenCounter
 ) -> StartAnswer:
     context = sealed(text, fresh_nonce(text))
+    dropped = (Left(one.entry, "budget", one.tokens) for one in gathered.loaded[len(loaded) :])
+    left = [*(one for part in gathered.parts for one in part.left), *dropped]
     return StartAnswer(
         context=context,
         tokens=counter(context),
         budget_tokens=budget,
         parts=tuple(map(_part, loaded)),
-        omitted=tuple(_omitted(one) for part in gathered.parts for one in part.left),
+        omitted=tuple(map(_omitted, left)),
         omitted_more=sum(part.more for part in gathered.parts),
         index=gathered.index,
     )

@@ -163,10 +163,13 @@ def test_many_that_are_left_out_are_counted(opened):
     assert len(answer.omitted) == 20
 
 
-def test_a_counter_that_finds_more_is_kept_to_as_well(opened):
+@pytest.mark.parametrize("counter", [lambda words: len(words) * 2, lambda words: len(words) ** 2])
+def test_a_counter_that_finds_more_is_kept_to_as_well(opened, counter):
     vault = opened(NOTES)
-    answer = start_session(vault, "acme", counter=lambda words: len(words) * 2)
-    assert answer.tokens == len(answer.context) * 2 <= answer.budget_tokens
+    answer = start_session(vault, "acme", counter=counter)
+    assert answer.tokens == counter(answer.context) <= answer.budget_tokens
+    named = [one.title for one in (*answer.parts, *answer.omitted)]
+    assert {"Zoo", "Berry", "Words in use"} <= set(named)
 
 
 # What is refused
@@ -226,9 +229,11 @@ def test_a_start_is_audited_with_what_it_gave(opened):
 
 
 def test_a_preview_is_what_the_agent_gets_and_leaves_no_trace(opened):
-    vault = opened(NOTES, caller=OWNER)
+    rules = "---\nkind: rules\n---\n- must: never recall #weather\n"
+    vault = opened({**NOTES, "agent-memory/rules.md": rules}, caller=OWNER)
     seen = preview(vault, "acme", agent="tester")
-    assert not read_audit(vault.layout.state_dir).retrievals
+    assert "rain" not in seen.context
+    assert not vault.layout.state_dir.exists()
     agent = vault.with_caller(Caller(agent="tester"))
     assert text(start_session(agent, "acme")) == text(seen)
     with pytest.raises(OwnerOnly):
