@@ -324,7 +324,11 @@ class Store:
             self._look_again(folder, real, current)
             os.rename(temporary, real.name, src_dir_fd=folder, dst_dir_fd=folder)
         _step("renamed")
-        _sync_folder(folder)
+        try:
+            _sync_folder(folder)
+        except OSError:
+            _put_back(folder, real.name, data, current)
+            raise
         _step("durable")
 
     def _look_again(self, folder: int, real: Path, current: _File | None) -> None:
@@ -439,6 +443,19 @@ def _temporary(folder: int, data: bytes, like: _File | None) -> Iterator[str]:
         with contextlib.suppress(OSError):
             os.unlink(name, dir_fd=folder)
         raise
+
+
+def _put_back(folder: int, name: str, data: bytes, before: _File | None) -> None:
+    """Undo a replacement that the disk may not keep, as far as it lets us: it has failed."""
+    with contextlib.suppress(OSError):
+        now = _read(folder, name, name)
+        if now is None or now.data != data:
+            return
+        if before is None:
+            os.unlink(name, dir_fd=folder)
+            return
+        with _temporary(folder, before.data, before) as temporary:
+            os.rename(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
 
 
 def _take_after(descriptor: int, like: _File) -> None:

@@ -568,6 +568,30 @@ def test_any_call_that_fails_leaves_the_old_state(vault, vault_dir, monkeypatch,
     assert everything(vault_dir) == ["a.md"]
 
 
+def test_law_4_a_replacement_that_the_disk_does_not_confirm_is_undone(
+    vault, vault_dir, monkeypatch
+):
+    token = vault.write("a.md", b"old", expected=None)
+    (vault_dir / "a.md").chmod(0o640)
+    real = os.fsync
+
+    def fail(descriptor):
+        if os.path.realpath(f"/proc/self/fd/{descriptor}") == str(vault_dir.resolve()):
+            raise OSError(errno.EIO, "Input/output error")
+        real(descriptor)
+
+    monkeypatch.setattr(os, "fsync", fail)
+    for path, expected in (("a.md", token), ("b.md", None)):
+        with pytest.raises(StorageFailed, match="Input/output"):
+            vault.write(path, b"new", expected=expected)
+    monkeypatch.undo()
+    assert vault.read("a.md") == b"old"
+    assert (vault_dir / "a.md").stat().st_mode & 0o777 == 0o640
+    assert everything(vault_dir) == ["a.md"]
+    assert vault.write("a.md", b"new", expected=token)
+    assert vault.ledger.journal.verify() == []
+
+
 def test_a_vault_that_was_unmounted_is_not_made_anew(vault, vault_dir):
     token = vault.write("a.md", b"old", expected=None)
     vault_dir.rename(vault_dir.with_name("aside"))
