@@ -15,9 +15,8 @@ from ..indexer.index import Hit
 from ..indexer.passages import today, visible
 from ..vault.errors import NoteNotFound
 from ..vault.markdown import Link, parse
-from ..vault.markdown import section as section_span
 from ..vault.note import Note, read_note
-from ..vault.sections import find_anchor, find_block
+from ..vault.sections import find_part
 from ..vault.source import readable
 from .borders import Borders, by_place
 from .linked import is_attachment
@@ -39,7 +38,7 @@ def links_of(vault: Vault, borders: Borders, row: Row) -> Iterator[Linked]:
         note = read_note(vault.layout, row.path)
     except NoteNotFound:
         return
-    first = note.source.text.count("\n", 0, note.source.body) + 1
+    first = note.source.first_line
     if borders.ties_note(row):
         return
     told = filter(borders.guard.admits, vault.index.parts(row))
@@ -67,22 +66,13 @@ def passages_at(vault: Vault, borders: Borders, row: Row, anchor: str) -> Sequen
         note = read_note(vault.layout, row.path)
     except NoteNotFound:
         return []
-    span = _span(visible(vault.layout, note, today()), anchor)
-    parts = (_within(hit, note, *span) for hit in told) if span else ()
+    shown = visible(vault.layout, note, today())
+    span = find_part(shown.structure, shown.body, anchor)
+    if span is None:
+        return []
+    start, end = (shown.source.body + at for at in span)
+    parts = (_within(hit, note, start, end) for hit in told)
     return [part for part in parts if part is not None]
-
-
-def _span(note: Note, anchor: str) -> tuple[int, int] | None:
-    """Where in the text of a note the part is that an anchor names."""
-    base = note.source.body
-    if anchor.startswith("^"):
-        block = find_block(note.structure, note.body, anchor[1:])
-        return (base + block[0], base + block[1]) if block else None
-    heading = find_anchor(note.structure, anchor)
-    if heading is None:
-        return None
-    end = section_span(note.structure, note.body, heading)[1]
-    return base + heading.start, base + end
 
 
 def _within(hit: Hit, note: Note, start: int, end: int) -> Hit | None:
