@@ -41,9 +41,11 @@ def opposed(index: Index, leads: Sequence[Lead]) -> Opposed:
     best = sorted(leads, key=lambda lead: (-lead.value, lead.hit.row.path, lead.hit.part))
     facts = [lead.hit for lead in best if _states_a_fact(lead.hit)][:COMPARED]
     idf = functools.cache(index.idf)
-    found = ((one, other, contradiction(shown(one), shown(other), idf))
-             for one, other in combinations(facts, 2))  # fmt: skip
-    return {(place(one), place(other)): sign for one, other, sign in found if sign}
+    found: dict[tuple[Place, Place], Sign] = {}
+    for one, other in combinations(facts, 2):
+        if sign := contradiction(shown(one), shown(other), idf):
+            found[place(one), place(other)] = sign
+    return found
 
 
 def clashes(pairs: Opposed, candidates: Sequence[Candidate]) -> tuple[Clash, ...]:
