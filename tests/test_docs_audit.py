@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 from typing import get_args
 
-from zibaldone.tools.asking import GIVEN, QUERY_LENGTH
+from zibaldone.tools.auditing import GIVEN, QUERY_LENGTH
 from zibaldone.vault.audit import REVISION_LENGTH, VERSION, Given, LeftOut, Retriever, parse, to_raw
 
 PAGE = (Path(__file__).parents[1] / "docs/audit.md").read_text(encoding="utf-8")

@@ -40,7 +40,7 @@ from .answers import (
     NoteList,
     ObservationOut,
 )
-from .asking import asked
+from .auditing import auditing
 from .diff import unified
 from .enforcement import Guard
 from .form import checked_tag
@@ -82,7 +82,7 @@ def get_note(vault: Vault, ref: str) -> NoteAnswer:
     `ref` is an id, a path, a title or an alias; `#heading` or `#^block` behind it returns that
     part alone. Raises `NoteNotFound`, `NoteAmbiguous`, `SectionNotFound`, `SectionAmbiguous`.
     """
-    with asked(vault, "get_note", ref) as audited:
+    with auditing(vault, "get_note", ref) as audited:
         answer = vault.index.ask(lambda: _get(vault, ref))
         return audited.answered(replace(answer, observations=_with_versions(vault, answer)))
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from ..indexer.index import Hit
 from ..vault.errors import InvalidArgument
 from .answers import Conflict, IndexState, MemoryType, Omitted, Reason, RecallAnswer, Source
-from .asking import asked
+from .auditing import auditing
 from .authors import author_of
 from .borders import Borders
 from .candidates import Candidate, Measure, weighed
@@ -85,7 +85,7 @@ def recall(
     filters = {"project": project, "budgetTokens": budget_tokens, "depth": depth}
     filters |= {"maxPerSource": max_per_source, "thread": thread, "from": from_agent}
     filters |= {"type": type}
-    with asked(vault, "recall", query, filters) as audited:
+    with auditing(vault, "recall", query, filters) as audited:
         if not 0 <= depth <= 3:
             raise InvalidArgument("depth", f"must be from 0 to 3, not {depth}")
         name, author = known_project(vault.layout, project), author_of(vault, from_agent)

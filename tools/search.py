@@ -10,7 +10,7 @@ from ..indexer.index import Found, Hit
 from ..indexer.view import Scope
 from ..vault.categories import category_key, check_label
 from .answers import IndexState, MemoryType, NoteClass, Passage, SearchAnswer
-from .asking import asked
+from .auditing import auditing
 from .authors import Author, author_of
 from .derivation import settled
 from .enforcement import LOOKED_BEYOND, Guard
@@ -47,7 +47,7 @@ def search(
     """
     filters = {"project": project, "class": note_class, "category": category, "limit": limit}
     filters |= {"from": from_agent, "type": type}
-    with asked(vault, "search", query, filters) as audited:
+    with auditing(vault, "search", query, filters) as audited:
         author = author_of(vault, from_agent)
         scope = Scope(
             project=known_project(vault.layout, project),

@@ -14,7 +14,7 @@ from ..indexer.catalog import Row
 from ..indexer.view import Scope
 from ..vault.settings import Settings
 from .answers import IndexState
-from .asking import asked
+from .auditing import auditing
 from .borders import Borders
 from .candidates import Measure
 from .changes import NoteChange, Touched, changes, last_session, touched
@@ -48,7 +48,7 @@ def start_session(
     `RuleForbids` for one of which the caller may recall nothing.
     """
     filters = {"project": project, "thread": thread}
-    with asked(vault, "start_session", "", filters) as audited:
+    with auditing(vault, "start_session", "", filters) as audited:
         answer, rows = _started(vault, project, thread, counter, kept=True)
         return audited.answered(answer, rows)
 

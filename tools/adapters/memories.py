@@ -21,7 +21,7 @@ from ...vault.paths import fold_name
 from ...vault.revision import as_time
 from ...vault.statement import has_tag
 from ..answers import IndexState, MemoryType, Origin, Remembered, SearchAnswer, Similar
-from ..asking import Asked, asked
+from ..auditing import Audited, auditing
 from ..authors import Author, author_of
 from ..derivation import settled
 from ..enforcement import LOOKED_BEYOND, Guard
@@ -153,7 +153,7 @@ def kept(answer: Remembered, category: str, project: str | None) -> Kept:
 
 def newest(vault: Vault, wanted: Wanted, limit: int) -> Memories:
     """Return memories, those that were written or changed last in front."""
-    with asked(vault, "recall", wanted.words, wanted.filters(limit)) as audited:
+    with auditing(vault, "recall", wanted.words, wanted.filters(limit)) as audited:
         question = _Question(vault, wanted, limit)
         hits, index = settled(vault, question.matching)
         times = _times(vault, hits)
@@ -164,7 +164,7 @@ def newest(vault: Vault, wanted: Wanted, limit: int) -> Memories:
 
 def ranked(vault: Vault, wanted: Wanted, limit: int) -> Memories:
     """Return the memories that answer the words best, the best in front."""
-    with asked(vault, "search", wanted.words, wanted.filters(limit)) as audited:
+    with auditing(vault, "search", wanted.words, wanted.filters(limit)) as audited:
         question = _Question(vault, wanted, limit)
         hits, index = settled(vault, question.found)
         times = _times(vault, hits)
@@ -217,7 +217,7 @@ class _Question:
         return hits[: self._limit + 1], vault.index_state()
 
     def answered(
-        self, audited: Asked, dated: Sequence[tuple[Hit, str]], index: IndexState
+        self, audited: Audited, dated: Sequence[tuple[Hit, str]], index: IndexState
     ) -> Memories:
         """Give the answer, and note for the audit and for the write gate what was shown."""
         vault, shown_now = self._vault, dated[: self._limit]

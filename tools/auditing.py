@@ -44,7 +44,7 @@ Answer = TypeVar("Answer", SearchAnswer, RecallAnswer, NoteAnswer, StartAnswer)
 _log = logging.getLogger(__name__)
 
 
-class Asked:
+class Audited:
     """One question that is being answered, and what is to be kept of its answer."""
 
     def __init__(self) -> None:
@@ -134,14 +134,14 @@ def _estimated(text: str) -> int:
 
 
 @contextmanager
-def asked(
+def auditing(
     vault: Vault, tool: Retriever, query: str, filters: Mapping[str, str | int | None] | None = None
-) -> Iterator[Asked]:
+) -> Iterator[Audited]:
     """Keep one question and, at the end, what was answered or why it was refused.
 
     Nothing is kept of the owner's. Raises nothing of its own.
     """
-    one, error = Asked(), ZibaldoneError.code
+    one, error = Audited(), ZibaldoneError.code
     try:
         yield one
         error = ""

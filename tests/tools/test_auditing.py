@@ -6,8 +6,8 @@ import logging
 import os
 
 import pytest
-from zibaldone.tools import asking
-from zibaldone.tools.asking import COUNTED, GIVEN, QUERY_LENGTH
+from zibaldone.tools import auditing
+from zibaldone.tools.auditing import COUNTED, GIVEN, QUERY_LENGTH
 from zibaldone.tools.notes import get_note
 from zibaldone.tools.recall import recall
 from zibaldone.tools.refusals import RuleForbids
@@ -181,9 +181,9 @@ def test_a_long_question_is_cut(agent):
 
 @pytest.fixture
 def complaints(caplog):
-    asking._complain.cache_clear()
-    caplog.set_level(logging.WARNING, logger=asking.__name__)
-    return lambda: [one.getMessage() for one in caplog.records if one.name == asking.__name__]
+    auditing._complain.cache_clear()
+    caplog.set_level(logging.WARNING, logger=auditing.__name__)
+    return lambda: [one.getMessage() for one in caplog.records if one.name == auditing.__name__]
 
 
 def test_an_audit_that_cannot_be_written_fails_no_question_and_is_told_once(
