@@ -77,7 +77,7 @@ def rows_of(vault: Vault, kind: Kind, project: str | None) -> list[Row]:
     return [row for row in rows if not row.conflict_copy]
 
 
-def asked(vault: Vault, question: Callable[[], _Found]) -> _Found:
+def ask_fresh(vault: Vault, question: Callable[[], _Found]) -> _Found:
     """Answer a question; when nothing is found, after a look for notes that just came."""
     found = vault.index.ask(question)
     if not found and vault.index.watched:

@@ -19,7 +19,7 @@ from ..vault.memory import canonical
 from ..vault.note import Note, check_size, parse_note, read_note
 from ..vault.plan import DASH, Step, StepState
 from .answers import Plan, PlanOutcome, PlanStep, Progress, ResumePoint, StepChanged
-from .kinds import asked, checked_name, is_called, name_key, places, present, rows_of
+from .kinds import ask_fresh, checked_name, is_called, name_key, places, present, rows_of
 from .places import known_project, project_name
 from .refusals import NameUnknown
 from .secrets import refuse_secrets
@@ -125,7 +125,7 @@ def resume_point(vault: Vault, task: str | None = None, project: str | None = No
     name = known_project(vault.layout, project)
     if task is not None:
         return _resume_point(_meant(vault, task, name), ())
-    rows = asked(vault, lambda: rows_of(vault, "progress", name))
+    rows = ask_fresh(vault, lambda: rows_of(vault, "progress", name))
     found = [plan for plan in _opened(vault, rows) if not plan.finished]
     if not found:
         return ResumePoint(step=None, finished=True)
@@ -142,7 +142,7 @@ def progress(vault: Vault, task: str | None = None, project: str | None = None) 
     name = known_project(vault.layout, project)
     if task is not None:
         return Progress((_told(_meant(vault, task, name)),), 0)
-    rows = asked(vault, lambda: rows_of(vault, "progress", name))
+    rows = ask_fresh(vault, lambda: rows_of(vault, "progress", name))
     found = sorted(_opened(vault, rows), key=lambda plan: (plan.finished, plan.note.path))
     lines = tuple(replace(_told(plan), steps=None) for plan in found[:LISTED])
     return Progress(lines, len(found) - len(lines))
@@ -187,7 +187,7 @@ def _named(vault: Vault, task: str, project: str | None) -> list[_Open]:
         every = rows_of(vault, "progress", project)
         return [row for row in every if name_key(row.title) == name_key(task)]
 
-    return sorted(_opened(vault, asked(vault, rows)), key=lambda plan: plan.order, reverse=True)
+    return sorted(_opened(vault, ask_fresh(vault, rows)), key=lambda plan: plan.order, reverse=True)
 
 
 def _opened(vault: Vault, rows: Sequence[Row]) -> list[_Open]:

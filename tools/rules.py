@@ -40,7 +40,7 @@ from ..vault.source import Source
 from ..vault.statement import parse_statement
 from .answers import RuleAdded, RuleLine, Rules, RulesChecked, Violation
 from .form import checked_tag
-from .kinds import asked, places, present, rows_of
+from .kinds import ask_fresh, places, present, rows_of
 from .places import known_project, project_name
 from .refusals import OwnerOnly
 from .secrets import refuse_secrets
@@ -182,7 +182,7 @@ def _checked(name: str, level: Level, text: str, category: str) -> tuple[Level, 
 
 def _path_for(vault: Vault, project: str | None, name: str) -> str:
     """The note that has a rule of this name, else the first note of rules, else a new one's."""
-    rows = asked(vault, lambda: rows_of(vault, "rules", None))
+    rows = ask_fresh(vault, lambda: rows_of(vault, "rules", None))
     own = [row for row in rows if (row.project or None) == project]
     having = (row.path for row in own if any(rule.name == name for rule in rules_in(vault, row)))
     known = next(having, None) or next((row.path for row in own), None)

@@ -42,7 +42,7 @@ from .answers import (
     ThreadNotes,
 )
 from .enforcement import Guard
-from .kinds import asked, checked_name, is_called, name_key, places, present, rows_of
+from .kinds import ask_fresh, checked_name, is_called, name_key, places, present, rows_of
 from .provenance import known_origin
 from .search import shown
 from .secrets import refuse_secrets
@@ -165,7 +165,7 @@ def _rows(vault: Vault) -> list[Row]:
 
 def _row(vault: Vault, name: str) -> Row | None:
     key = name_key(name)
-    found = asked(vault, lambda: [row for row in _rows(vault) if name_key(row.title) == key])
+    found = ask_fresh(vault, lambda: [row for row in _rows(vault) if name_key(row.title) == key])
     return found[0] if found else None
 
 
