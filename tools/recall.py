@@ -26,7 +26,7 @@ from .gather import Gatherer, Lead
 from .pack import Bundle, Packed, Packer
 from .places import known_project
 from .provenance import id_of, told_type
-from .reading import LEFT_OUT, Reading, reading
+from .reading_order import LEFT_OUT, Reading, reading
 from .search import hint_of
 from .threads import thread_hits
 from .tokens import TokenCounter, count_tokens, cut_to
