@@ -157,14 +157,6 @@ def _is_encodable(value: str) -> bool:
     return True
 
 
-def safe_relative(value: str, what: str = "path") -> PurePosixPath:
-    """Return a relative path, in NFC, of which every part may be the name of something new.
-
-    A backslash is refused, never taken for a part of a name. Raises PathRefused.
-    """
-    return PurePosixPath(*(check_component(part, what) for part in contained(value, what).parts))
-
-
 def same_name(names: Iterable[str], name: str) -> str | None:
     """Return which of `names` is `name` itself, else its twin (see `fold_name`), else None."""
     folded = fold_name(name)
