@@ -445,16 +445,11 @@ class World(TwoProcesses):
 
     @invariant()
     def both_processes_answer_from_the_files(self):
-        shown = {
-            word: (path, name)
-            for path in self.notes
-            for word, name in self.items(path).items()
-            if word not in self.hidden(path)
-        }
-        hidden = {word for word, (path, _) in shown.items() if self.muted(path)}
         query = " ".join(self.said)
         for side in ("here", "there"):
             hits = self.ask(side, "planner", "search", query=query, limit=100)["results"]
+            shown = self.shown()  # A question marks first what has become stale.
+            muted = {word for word, (path, _) in shown.items() if self.muted(path)}
             found = {
                 word: (hit["path"], hit.get("observationId"))
                 for hit in hits
@@ -464,12 +459,12 @@ class World(TwoProcesses):
             assert found == shown, side
             others = {word for hit in hits for word in self.said if word in hit["snippet"]}
             assert others - shown.keys() == set(self.docs.values()), side
-            assert {h["path"] for h in hits if h.get("muted")} == {shown[w][0] for w in hidden}
+            assert {h["path"] for h in hits if h.get("muted")} == {shown[w][0] for w in muted}
             told = self.ask(
                 side, "planner", "recall", query=query, budgetTokens=20000, maxPerSource=20000
             )
             given = {word for word in self.said if word in told["context"]}
-            assert given <= (shown.keys() - hidden) | set(self.docs.values()), side
+            assert given <= (shown.keys() - muted) | set(self.docs.values()), side
             self.check_versions(hits)
             self.check_versions(told["sources"])
 
@@ -482,6 +477,15 @@ class World(TwoProcesses):
             if self.plan:
                 (told,) = self.ask(side, "clerk", "progress", task="Voyage")["plans"]
                 assert {one["step"]: one["state"] for one in told["steps"]} == self.plan
+
+    def shown(self):
+        """Where the lines stand that are not hidden, by their words: the note, and the id."""
+        return {
+            word: (path, name)
+            for path in self.notes
+            for word, name in self.items(path).items()
+            if word not in self.hidden(path)
+        }
 
     def check_versions(self, hits):
         self.here.store.ledger.history.catch_up()
