@@ -211,7 +211,7 @@ _PHRASES: Final[Mapping[str, str]] = {
     "stays up": "sleep",
     "stay up": "sleep",
 }
-_PHRASE = re.compile("|".join(map(re.escape, _PHRASES)))
+_PHRASE = re.compile(rf"\b(?:{'|'.join(map(re.escape, _PHRASES))})\b")
 
 
 def _lines(table: str) -> list[str]:

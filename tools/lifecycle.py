@@ -26,13 +26,13 @@ from .answers import Forgotten, Updated
 from .derivation import STALE, mark_stale
 from .diff import word_diff
 from .enforcement import Guard
+from .hidden import is_hidden
 from .kinds import refuse_agents
 from .marks import refuse_marks
 from .refs import resolve, rows_with
 from .secrets import refuse_secrets
 from .vault import Vault
 from .versions import FIRST_VERSION, versions
-from .waiting import is_hidden
 
 REASON_LENGTH = 500
 

@@ -12,9 +12,9 @@ from ..vault.note import Note, read_note
 from ..vault.sections import find_part
 from .answers import Backlink, LinkOut
 from .enforcement import Guard
+from .hidden import as_told
 from .refs import may_read
 from .vault import Vault
-from .waiting import as_told
 
 Missing = Literal["note", "heading", "block"]
 

@@ -44,6 +44,7 @@ from .auditing import auditing
 from .diff import unified
 from .enforcement import Guard
 from .form import checked_tag
+from .hidden import as_told, changed_around, refuse_waiting
 from .kinds import refuse_agents
 from .linked import backlinks, links, missing_part
 from .marks import refuse_marks, refuse_pins
@@ -54,7 +55,6 @@ from .refs import resolve, whole
 from .secrets import refuse_secrets
 from .vault import Vault
 from .versions import FIRST_VERSION, versions
-from .waiting import as_told, changed_around, refuse_waiting
 
 __all__ = [
     "create_note",

@@ -50,3 +50,4 @@ def test_verbs_that_say_little_and_unknown_words_have_no_others():
 
 def test_a_phrase_becomes_the_word_that_it_means():
     assert in_one_word("works from home") == "works remotely"
+    assert in_one_word("stay upstairs") == "stay upstairs"

@@ -1,4 +1,4 @@
-"""What waits for review: agents neither see it, nor change it, nor let it pass."""
+"""What may not be recalled: agents neither see it, nor change it, nor let it pass."""
 
 import pytest
 from zibaldone.tools.lifecycle import forget, update_memory
