@@ -34,7 +34,8 @@ class Candidate:
     """A passage that may go into the bundle, with what it is worth.
 
     What is shown is `body` and `tail`, and only the body may be cut; `tokens` count both with a
-    line end. `authority` is 0 for what counts most.
+    line end. `reserve` are those of a mark that may come behind them. `authority` is 0 for what
+    counts most.
     """
 
     lead: Lead
@@ -44,6 +45,7 @@ class Candidate:
     body: str
     tail: str
     tokens: int
+    reserve: int = 0
 
     @property
     def hit(self) -> Hit:

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 from ..indexer.index import Hit, Index
-from .candidates import Candidate
+from .candidates import Candidate, Measure
 from .gather import Lead
 from .provenance import id_of, type_of
 from .search import shown
@@ -29,10 +29,10 @@ Opposed = Mapping[tuple[Place, Place], Sign]
 
 @dataclass(frozen=True, slots=True)
 class Clash:
-    """Two candidates that contradict each other; the stronger has more authority, or is newer."""
+    """Two passages that contradict each other; the stronger has more authority, or is newer."""
 
-    stronger: Candidate
-    weaker: Candidate
+    stronger: Hit
+    weaker: Hit
     sign: Sign
 
 
@@ -49,14 +49,42 @@ def opposed(index: Index, leads: Sequence[Lead]) -> Opposed:
 
 
 def clashes(pairs: Opposed, candidates: Sequence[Candidate]) -> tuple[Clash, ...]:
-    """Say of each pair which is the stronger."""
-    known = {place(one.hit): one for one in candidates} if pairs else {}
-    found = []
-    for (one, other), sign in pairs.items():
-        pair = sorted((known[one], known[other]), key=lambda each: each.told.date, reverse=True)
-        stronger, weaker = sorted(pair, key=lambda each: each.authority)
-        found.append(Clash(stronger, weaker, sign))
-    return tuple(found)
+    """Say of each that is contradicted by stronger ones which of these is the strongest.
+
+    Those with the strongest come last, so that what they move in their order stays there.
+    """
+    if not pairs:
+        return ()
+    by_date = sorted(candidates, key=lambda one: one.told.date, reverse=True)
+    by_strength = sorted(by_date, key=lambda one: one.authority)
+    rank = {place(one.hit): at for at, one in enumerate(by_strength)}
+    strongest: dict[int, tuple[int, Sign]] = {}
+    for pair, sign in pairs.items():
+        stronger, weaker = sorted(map(rank.__getitem__, pair))
+        strongest[weaker] = min(strongest.get(weaker, (stronger, sign)), (stronger, sign))
+    found = sorted(((stronger, weaker, sign) for weaker, (stronger, sign) in strongest.items()))
+    return tuple(
+        Clash(by_strength[stronger].hit, by_strength[weaker].hit, sign)
+        for stronger, weaker, sign in reversed(found)
+    )
+
+
+def with_room(
+    told: Sequence[Clash], candidates: Sequence[Candidate], measure: Measure
+) -> list[Candidate]:
+    """Keep room in each weaker candidate for the mark that names the stronger one."""
+    names = {place(clash.weaker): id_of(clash.stronger) for clash in told}
+    return [
+        replace(one, reserve=measure(mark(names[place(one.hit)])))
+        if place(one.hit) in names
+        else one
+        for one in candidates
+    ]
+
+
+def mark(name: str, position: int = 99) -> str:
+    """What stands behind a fact that a stronger one contradicts: its id, else where it is cited."""
+    return f" · contradicts {f'^{name}' if name else f'[{position}]'}"
 
 
 def place(hit: Hit) -> Place:

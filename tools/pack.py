@@ -39,7 +39,10 @@ _CLOSING = "\"')]»”’」』）"
 
 @dataclass(frozen=True, slots=True)
 class Packed:
-    """A candidate in the bundle: its text as it is shown, and why that was cut, if it was."""
+    """A candidate in the bundle: its text as it is shown, and why that was cut, if it was.
+
+    `tokens` count the candidate's reserve too.
+    """
 
     candidate: Candidate
     text: str
@@ -131,15 +134,17 @@ class Packer:
     def _fit(
         self, candidate: Candidate, room: int, reason: Reason, *, is_best: bool
     ) -> Packed | None:
+        room -= candidate.reserve
         if candidate.tokens <= room:
-            return Packed(candidate, candidate.text, candidate.tokens)
+            return Packed(candidate, candidate.text, candidate.tokens + candidate.reserve)
         if not candidate.direct or (room < WORTHWHILE and not is_best):
             return None
         place = (id(candidate), room)
         if place not in self._cuts:
             self._cuts[place] = self._cut(candidate, room, in_sentence=is_best)
-        cut = self._cuts[place]
-        return Packed(candidate, *cut, reason) if cut else None
+        if cut := self._cuts[place]:
+            return Packed(candidate, cut[0], cut[1] + candidate.reserve, reason)
+        return None
 
     def _cut(self, candidate: Candidate, room: int, *, in_sentence: bool) -> tuple[str, int] | None:
         """The longest beginning that fits, and its tokens; what stands behind the body stays."""

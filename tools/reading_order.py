@@ -8,11 +8,12 @@ contradict each other: the stronger comes first, and the other one says so.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from ..indexer.index import Hit
 from ..vault.authorship import TRUST
 from .candidates import by_value
-from .conflicts import Clash, Place, place
+from .conflicts import Clash, mark, place
 from .envelope import Block, body
 from .pack import Bundle, Packed, citation
 from .provenance import id_of
@@ -39,47 +40,42 @@ class Reading:
 
     def text(self) -> str:
         """What stands in the envelope."""
-        marks = self._marks()
-        return body([self._block(group, marks) for group in self.groups])
+        return body([self._block(group) for group in self.groups])
 
     def goes_on(self, group: Group) -> bool:
         """Whether a hit of a note was left out for want of room."""
         return group[0].candidate.note in self.shortened
 
-    def _block(self, group: Group, marks: dict[Place, str]) -> Block:
-        texts = (f"{one.text}{marks.get(place(one.candidate.hit), '')}" for one in group)
+    def _block(self, group: Group) -> Block:
+        texts = tuple(one.text for one in group)
         least = min((one.candidate.told.origin for one in group), key=TRUST.__getitem__)
         row = group[0].candidate.hit.row
-        return Block(citation(row, least), tuple(texts), self.goes_on(group) and not group[-1].cut)
-
-    def _marks(self) -> dict[Place, str]:
-        """What stands behind each fact that a stronger one contradicts."""
-        marks: dict[Place, str] = {}
-        for clash in self.clashes:
-            key = place(clash.weaker.hit)
-            before = f"{marks[key]}," if key in marks else " · contradicts"
-            marks[key] = f"{before} {self._name(clash)}"
-        return marks
-
-    def _name(self, clash: Clash) -> str:
-        """How the text names the stronger one: by its id, else by the number of its note."""
-        named = id_of(clash.stronger.hit)
-        return f"^{named}" if named else f"[{_position(self.groups, clash.stronger.note) + 1}]"
+        return Block(citation(row, least), texts, self.goes_on(group) and not group[-1].cut)
 
 
 def reading(bundle: Bundle, clashes: Iterable[Clash]) -> Reading:
-    """Put what was packed in its order."""
+    """Put what was packed in its order, and mark what contradicts something stronger in it."""
     there = {place(one.candidate.hit) for one in bundle.packed}
-    told = [
-        clash
-        for clash in clashes
-        if place(clash.stronger.hit) in there and place(clash.weaker.hit) in there
-    ]
+    told = [one for one in clashes if {place(one.stronger), place(one.weaker)} <= there]
     groups = _groups(bundle.packed)
     for clash in told:
         _put_first(groups, clash)
+    marks = {place(one.weaker): _mark(groups, one) for one in told}
+    marked = [
+        [_marked(one, marks.get(place(one.candidate.hit))) for one in group] for group in groups
+    ]
     shortened = (one.note for one, reason in bundle.omitted if one.direct and reason in LEFT_OUT)
-    return Reading(bundle, groups, told, frozenset(shortened))
+    return Reading(bundle, marked, told, frozenset(shortened))
+
+
+def _mark(groups: Sequence[Group], clash: Clash) -> str:
+    return mark(id_of(clash.stronger), _position(groups, clash.stronger) + 1)
+
+
+def _marked(packed: Packed, mark: str | None) -> Packed:
+    if mark is None:
+        return replace(packed, tokens=packed.tokens - packed.candidate.reserve)
+    return replace(packed, text=packed.text + mark)
 
 
 def _groups(packed: Iterable[Packed]) -> list[Group]:
@@ -101,18 +97,17 @@ def _order(group: Group) -> tuple[object, ...]:
 
 def _put_first(groups: list[Group], clash: Clash) -> None:
     """Move the stronger of two before the other, and nothing else."""
-    stronger, weaker = (_position(groups, one.note) for one in (clash.stronger, clash.weaker))
+    stronger, weaker = (_position(groups, one) for one in (clash.stronger, clash.weaker))
     if stronger > weaker:
         groups.insert(weaker, groups.pop(stronger))
     elif stronger == weaker:
         group = groups[stronger]
-        first, second = (
-            next(at for at, one in enumerate(group) if one.candidate is each)
-            for each in (clash.stronger, clash.weaker)
-        )
+        parts = [one.candidate.hit.part for one in group]
+        first, second = parts.index(clash.stronger.part), parts.index(clash.weaker.part)
         if first > second:
             group.insert(second, group.pop(first))
 
 
-def _position(groups: Sequence[Group], note: int) -> int:
-    return next(at for at, group in enumerate(groups) if group[0].candidate.note == note)
+def _position(groups: Sequence[Group], hit: Hit) -> int:
+    """Where the note of a hit stands."""
+    return next(at for at, group in enumerate(groups) if group[0].candidate.note == hit.row.number)

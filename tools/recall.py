@@ -18,7 +18,7 @@ from .auditing import auditing
 from .authors import author_of
 from .borders import Borders
 from .candidates import Candidate, Measure, weighed
-from .conflicts import Clash, Opposed, clashes, opposed, ref_of
+from .conflicts import Clash, Opposed, clashes, opposed, ref_of, with_room
 from .derivation import settled
 from .enforcement import LOOKED_BEYOND
 from .envelope import CUT_MARK, PLAIN_NONCE, cited, fresh_nonce, sealed
@@ -107,8 +107,9 @@ def recall(
         gathered = settled(vault, question)
         candidates = weighed(vault, query, gathered.own, gathered.leads, measure)
         share = max(500, budget_tokens // 2) if max_per_source is None else max_per_source
-        packer = Packer(candidates, share, measure)
         told = clashes(gathered.opposed, candidates)
+        candidates = with_room(told, candidates, measure)
+        packer = Packer(candidates, share, measure)
         read, text = _within(budget_tokens, packer, told, counter)
         if not read.groups:
             bundle, text = _pointer(budget_tokens, share, counter, candidates)
@@ -191,7 +192,7 @@ def _sources(read: Reading) -> Iterator[Source]:
 
 
 def _conflict(clash: Clash) -> Conflict:
-    return Conflict(ref_of(clash.stronger.hit), ref_of(clash.weaker.hit), clash.sign)
+    return Conflict(ref_of(clash.stronger), ref_of(clash.weaker), clash.sign)
 
 
 def _source(packed: Packed, *, cut: bool) -> Source:

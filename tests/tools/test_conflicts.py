@@ -142,6 +142,18 @@ def test_what_is_not_in_the_bundle_is_not_told_of(opened):
         assert ("contradicts" in answer.context) == bool(answer.conflicts)
 
 
+def test_of_many_the_strongest_is_named_and_the_budget_is_used(opened):
+    codes = [f"- The code of the harbour gate is {n}{n}{n}{n}. ^g{n}abcd\n" for n in range(1, 9)]
+    vault = opened({"agent-memory/a.md": "".join(codes) + OWNERS.replace("opens at", "code is")})
+    whole = recall(vault, "harbour gate code", budget_tokens=2000, max_per_source=2000)
+    assert len(whole.sources) == 9
+    assert len(whole.conflicts) == len({one.weaker for one in whole.conflicts})
+    assert whole.context.count("contradicts") == len(whole.conflicts) >= 7
+    for budget in range(whole.tokens, whole.tokens - 120, -10):
+        answer = recall(vault, "harbour gate code", budget_tokens=budget, max_per_source=2000)
+        assert budget - 60 < answer.tokens <= budget
+
+
 def test_a_marked_fact_that_comes_back_is_recognised():
     told = "- The gate opens at six. ^a1abcd · agent · 2026-11-02 · contradicts ^b1abcd, [2]"
     assert heard(told).atoms == ("the gate opens at six",)
