@@ -23,7 +23,7 @@ from ..vault.note import Note, own_tags, parse_note, read_note
 from ..vault.rules import Rule, rules
 from ..vault.statement import Fact, Moment, Statement, has_tag, parse_statement
 from ..vault.stops import Stop, now, record_stop
-from .kinds import rows_of
+from .kinds import Kind, rows_of
 from .refusals import RuleForbids
 from .vault import Vault
 
@@ -150,9 +150,12 @@ class Guard:
         return bound is None
 
     def admits_row(self, row: Row) -> bool:
-        """Whether something of a note may be recalled."""
+        """Whether something of a note may be recalled: no rule forbids all of what is in it."""
         found = self._of_row(row) if self._rules else ()
-        return not any(one.statement and one.statement.is_of_places for one in found)
+        if not found:
+            return True
+        fact = Fact(row.category, row.project, "", self._tags_of_note(row, found))
+        return not any(one.statement and one.statement.meets(fact) for one in found)
 
     def admits_all(self, row: Row) -> bool:
         """Whether all of a note may be recalled, so that it may be read as a whole."""
@@ -177,8 +180,7 @@ class Guard:
             return None
         row, passage = hit.row, hit.passage
         kind = passage.type if passage and passage.is_observation else ""
-        wanted = [tag for one in found if one.statement for tag in one.statement.tags]
-        fact = Fact(row.category, row.project, kind, self._tags_of(hit, wanted))
+        fact = Fact(row.category, row.project, kind, self._tags_of(hit, found))
         return next((one for one in found if one.statement and one.statement.meets(fact)), None)
 
     def _of_row(self, row: Row) -> list[Bound]:
@@ -197,14 +199,15 @@ class Guard:
             and bound.lies_in(category, project)
         ]
 
-    def _tags_of(self, hit: Hit, wanted: Sequence[str]) -> tuple[str, ...]:
+    def _tags_of(self, hit: Hit, found: Sequence[Bound]) -> tuple[str, ...]:
         """The tags of a passage and of its note, as far as they can matter."""
-        if not wanted or not any(has_tag(Names.parse(hit.row.names).tags, tag) for tag in wanted):
-            return ()
-        own = tuple(parse(hit.text).tags) if "#" in hit.text else ()
-        return (*own, *self._tags_of_note(hit.row))
+        own = tuple(parse(hit.text).tags) if "#" in hit.text and _names_tags(hit.row, found) else ()
+        return (*own, *self._tags_of_note(hit.row, found))
 
-    def _tags_of_note(self, row: Row) -> tuple[str, ...]:
+    def _tags_of_note(self, row: Row, found: Sequence[Bound]) -> tuple[str, ...]:
+        """The tags of all that is in a note, as far as they can matter."""
+        if not _names_tags(row, found):
+            return ()
         if row.number not in self._tags:
             try:
                 self._tags[row.number] = own_tags(read_note(self._vault.layout, row.path))
@@ -229,3 +232,19 @@ class Guard:
             record_stop(vault.layout.state_dir, device, stop)
         except StorageFailure as failure:
             _log.warning("What a rule stopped is not kept: %s", failure)
+
+
+def _names_tags(row: Row, found: Sequence[Bound]) -> bool:
+    """Whether somewhere in a note is a tag that one of some rules is about."""
+    wanted = [tag for one in found if one.statement for tag in one.statement.tags]
+    return bool(wanted) and any(has_tag(Names.parse(row.names).tags, tag) for tag in wanted)
+
+
+def rows_told(vault: Vault, kind: Kind, project: str | None) -> list[Row]:
+    """The notes of a kind that the caller may be told of; inside a question only.
+
+    Raises `RuleForbids` for a project of which it may recall nothing.
+    """
+    guard = Guard(vault)
+    guard.refuse_scope(project)
+    return [row for row in rows_of(vault, kind, project) if guard.admits_row(row)]

@@ -19,7 +19,8 @@ from ..vault.memory import canonical
 from ..vault.note import Note, check_size, parse_note, read_note
 from ..vault.plan import DASH, Step, StepState
 from .answers import Plan, PlanOutcome, PlanStep, Progress, ResumePoint, StepChanged
-from .kinds import ask_fresh, checked_name, is_called, name_key, places, present, rows_of
+from .enforcement import rows_told
+from .kinds import ask_fresh, checked_name, is_called, name_key, places, present
 from .places import known_project, project_name
 from .refusals import NameUnknown
 from .secrets import refuse_secrets
@@ -70,8 +71,8 @@ def create_progress(
     """Make a plan, or resume the unfinished one of that name as it is.
 
     Of the steps given, those that a resumed plan does not have are named in `not_added`. Raises
-    `InvalidArgument` for a name that cannot be one, `SecretRefused`, `NoteUnusable` and the
-    storage failures; nothing is written then.
+    `InvalidArgument` for a name that cannot be one, `SecretRefused`, `RuleForbids`, `NoteUnusable`
+    and the storage failures; nothing is written then.
     """
     name = checked_name("task", task)
     wanted = _checked_steps(steps)
@@ -125,7 +126,7 @@ def resume_point(vault: Vault, task: str | None = None, project: str | None = No
     name = known_project(vault.layout, project)
     if task is not None:
         return _resume_point(_meant(vault, task, name), ())
-    rows = ask_fresh(vault, lambda: rows_of(vault, "progress", name))
+    rows = ask_fresh(vault, lambda: rows_told(vault, "progress", name))
     found = [plan for plan in _opened(vault, rows) if not plan.finished]
     if not found:
         return ResumePoint(step=None, finished=True)
@@ -142,7 +143,7 @@ def progress(vault: Vault, task: str | None = None, project: str | None = None) 
     name = known_project(vault.layout, project)
     if task is not None:
         return Progress((_told(_meant(vault, task, name)),), 0)
-    rows = ask_fresh(vault, lambda: rows_of(vault, "progress", name))
+    rows = ask_fresh(vault, lambda: rows_told(vault, "progress", name))
     found = sorted(_opened(vault, rows), key=lambda plan: (plan.finished, plan.note.path))
     lines = tuple(replace(_told(plan), steps=None) for plan in found[:LISTED])
     return Progress(lines, len(found) - len(lines))
@@ -184,7 +185,7 @@ def _named(vault: Vault, task: str, project: str | None) -> list[_Open]:
     """The plans of a name, the one that is meant first."""
 
     def rows() -> list[Row]:
-        every = rows_of(vault, "progress", project)
+        every = rows_told(vault, "progress", project)
         return [row for row in every if name_key(row.title) == name_key(task)]
 
     return sorted(_opened(vault, ask_fresh(vault, rows)), key=lambda plan: plan.order, reverse=True)
@@ -210,7 +211,7 @@ def _project(plan: _Open) -> str | None:
 def _meant(vault: Vault, task: str, project: str | None) -> _Open:
     found = _named(vault, task, project)
     if not found:
-        rows = vault.index.ask(lambda: rows_of(vault, "progress", project))
+        rows = vault.index.ask(lambda: rows_told(vault, "progress", project))
         raise NameUnknown("plan", task, tuple(sorted({row.title for row in rows})))
     rivals = {_project(plan) for plan in found if plan.finished == found[0].finished}
     if len(rivals) > 1:

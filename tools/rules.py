@@ -39,6 +39,7 @@ from ..vault.rules import (
 from ..vault.source import Source
 from ..vault.statement import parse_statement
 from .answers import RuleAdded, RuleLine, Rules, RulesChecked, Violation
+from .enforcement import rows_told
 from .form import checked_tag
 from .kinds import ask_fresh, places, present, rows_of
 from .places import known_project, project_name
@@ -75,7 +76,7 @@ def get_rules(vault: Vault, category: str | None = None, project: str | None = N
     """Return the rules that bind: the user's and, with `project`, that project's.
 
     With `category`, those about it and those about everything. `waiting` counts the proposals, for
-    the owner alone.
+    the owner alone. Raises `RuleForbids` for a project of which the caller may recall nothing.
     """
     found = _asked(vault, category, project)
     live = [rule for rule in found if rule.is_live(today())]
@@ -136,9 +137,9 @@ def _asked(vault: Vault, category: str | None, project: str | None) -> list[Rule
     """The rules of the user and of a project about a category, or all, as on disk now."""
     name = known_project(vault.layout, project)
     key = None if category is None else category_key(check_label(category, ()))
-    rows = vault.index.ask(lambda: rows_of(vault, "rules", None))
-    own = (row for row in rows if not row.project or row.project == name)
-    told = (rule for row in own for rule in rules_in(vault, row))
+    of = [""] if name is None else ["", name]
+    rows = vault.index.ask(lambda: [row for one in of for row in rows_told(vault, "rules", one)])
+    told = (rule for row in rows for rule in rules_in(vault, row))
     found = (rule for rule in told if key is None or rule.belongs_to(key))
     return sorted(found, key=lambda rule: (LEVELS.index(rule.level), rule.path, rule.line))
 

@@ -3,8 +3,9 @@
 import pytest
 from zibaldone.tools.lifecycle import forget, update_memory
 from zibaldone.tools.notes import delete_note, edit_note, get_note, list_notes
+from zibaldone.tools.plans import create_progress, progress, resume_point, start_step
 from zibaldone.tools.recall import recall
-from zibaldone.tools.refusals import OwnerOnly, RuleForbids
+from zibaldone.tools.refusals import NameUnknown, OwnerOnly, RuleForbids
 from zibaldone.tools.remember import remember_about_project, remember_about_user
 from zibaldone.tools.rulebook import rulebook
 from zibaldone.tools.rules import add_rule, get_rules
@@ -190,6 +191,34 @@ def test_a_project_of_one_agent(vault):
     assert "projects/acme" not in everything
     with pytest.raises(NoteNotFound):
         get_note(agent, "Canary plan")
+
+
+def test_a_note_that_is_forbidden_by_its_tags_is_not_listed(vault):
+    agent = vault("must: never recall #health", **NOTES)
+    assert [note.path for note in list_notes(agent).notes] == [
+        "notes/birds.md",
+        "projects/acme/plan.md",
+    ]
+
+
+def test_plans_and_rules_of_a_forbidden_project_are_not_told(vault):
+    agent = vault("must: recall project:acme only agent:planner ^acme", **NOTES)
+    planner = agent.with_caller(PLANNER)
+    create_progress(planner, "Feed canaries", ["seeds"], project="acme")
+    add_rule(agent.with_caller(OWNER), "seeds", "must", "seeds <= 3", "food", project="acme")
+    assert resume_point(planner).step.step == "seeds"
+    assert resume_point(agent).step is None
+    assert progress(agent).plans == ()
+    with pytest.raises(NameUnknown) as refused:
+        start_step(agent, "Feed canaries", "seeds")
+    assert refused.value.known == ()
+    for ask in (
+        lambda: create_progress(agent, "Feed canaries", ["seeds"], project="acme"),
+        lambda: progress(agent, project="acme"),
+        lambda: get_rules(agent, project="acme"),
+    ):
+        with pytest.raises(RuleForbids, match="'acme'"):
+            ask()
 
 
 def test_a_link_does_not_lead_around_it(vault):
