@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import islice
-from typing import Literal, TypeVar, get_args
+from typing import Literal, TypeVar
 
 from ..indexer.catalog import Names, Row, decoded
 from ..indexer.view import Scope
@@ -34,7 +34,6 @@ from .answers import (
     Edited,
     Heading,
     LinkOut,
-    MemoryType,
     NoteAnswer,
     NoteLine,
     NoteList,
@@ -50,7 +49,7 @@ from .linked import backlinks, links, missing_part
 from .marks import refuse_marks, refuse_pins
 from .own_words import in_own_words
 from .places import known_project, new_note, project_name
-from .provenance import date_of, known_origin
+from .provenance import date_of, known_origin, known_type
 from .refs import resolve, whole
 from .secrets import refuse_secrets
 from .vault import Vault
@@ -310,7 +309,7 @@ def _observations(note: Note, start: int, end: int) -> list[ObservationOut]:
             text=item.text,
             line=item.line + first,
             origin=known_origin(item.origin),
-            type=_known_type(item.type),
+            type=known_type(item.type),
             version=FIRST_VERSION,
             observation_id=item.id or None,
             status=item.status or None,
@@ -320,10 +319,6 @@ def _observations(note: Note, start: int, end: int) -> list[ObservationOut]:
         for item in observations(note)
         if start <= base + item.start and base + item.end <= end
     ]
-
-
-def _known_type(kind: str) -> MemoryType:
-    return next((known for known in get_args(MemoryType) if known == kind), "semantic")
 
 
 def _sentence(problem: Problem) -> str:

@@ -107,11 +107,16 @@ def known_origin(origin: str) -> Origin:
     return next((known for known in _ORIGINS if known == origin), "untrusted")
 
 
+def known_type(kind: str) -> MemoryType:
+    """The type that a line names. One that is none of ours is the default."""
+    return next((known for known in _TYPES if known == kind), "semantic")
+
+
 def type_of(hit: Hit) -> MemoryType | None:
     """The type of an observation, as far as it is one of ours; None for other passages."""
     if hit.passage is None or not hit.passage.is_observation:
         return None
-    return next((known for known in _TYPES if known == hit.passage.type), "semantic")
+    return known_type(hit.passage.type)
 
 
 def told_type(hit: Hit) -> MemoryType | None:
