@@ -18,9 +18,9 @@ from ..vault.errors import (
     ZibaldoneError,
 )
 from ..vault.note import Note, read_note
-from ..vault.typed import field_text
+from ..vault.text_field import field_text
 from .differences import lines
-from .problems import status_of
+from .status import status_of
 from .visit import Page, Redirect, Visit, address_of, row_with
 
 LONGEST = 2 * 1024 * 1024

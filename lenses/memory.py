@@ -30,8 +30,8 @@ from ..vault.source import token_of
 from .differences import Part, words
 from .markup import render
 from .past import observation_history
-from .problems import status_of
 from .reading import NoteLinks, editors
+from .status import status_of
 from .uses import NEVER, Given
 from .visit import Page, Redirect, Visit, memory_rows, row_with
 from .words import moment_of, parsed

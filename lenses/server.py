@@ -32,7 +32,7 @@ from . import (
 from .guard import FILE_POLICY, Door, Guard, cookie_header
 from .live import stream
 from .pages import Pages
-from .problems import status_of
+from .status import status_of
 from .visit import Answer, File, Handler, House, Language, Page, Theme, Visit
 from .words import preferred
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..vault.errors import NoteChanged
 from ..vault.note import parse_note, read_note
-from ..vault.typed import with_field_text
+from ..vault.text_field import with_field_text
 from .answers import Edited
 from .notes import refuse_unreadable, refuse_unusable
 from .subjects import owner_only

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from zibaldone.vault.errors import InvalidArgument
 from zibaldone.vault.source import Source
-from zibaldone.vault.typed import COMPARED, field_text, with_field_text
+from zibaldone.vault.text_field import COMPARED, field_text, with_field_text
 
 LINES = st.lists(
     st.tuples(st.sampled_from(["", "a", "b", "---", "id: x", "\udcff", "é\0", "\ufeff"]),
