@@ -113,7 +113,7 @@ def known_type(kind: str) -> MemoryType:
 
 
 def type_of(hit: Hit) -> MemoryType | None:
-    """The type of an observation, as far as it is one of ours; None for other passages."""
+    """The type of an observation; None for other passages."""
     if hit.passage is None or not hit.passage.is_observation:
         return None
     return known_type(hit.passage.type)

@@ -130,7 +130,7 @@ def test_ix_01_killed_writer(opened, vault_dir, python):
     assert search(vault, "quince").index.note is None
 
 
-def test_ix_01_left_over_lock_files(opened, vault_dir, monkeypatch):
+def test_ix_01_left_over_lock_files(opened, monkeypatch):
     monkeypatch.setattr("zibaldone.indexer.index.BULK", 1)  # so that the build lock is needed
     vault = opened({"Old.md": "quince\n"})
     locks = vault.layout.cache_dir / "locks"
@@ -855,7 +855,7 @@ def test_eight_processes_open_a_new_cache_at_once(fill, vault_dir, python):
     assert [process.wait() for process in processes] == [0] * 8
 
 
-def test_the_log_of_a_busy_catalog_is_waited_for(opened, vault_dir):
+def test_the_log_of_a_busy_catalog_is_waited_for(opened):
     vault = opened(GOOSEBERRIES)
     folder = vault.index.folder
     folder.mkdir(parents=True)

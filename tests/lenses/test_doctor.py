@@ -193,7 +193,7 @@ def test_whoosh_that_is_installed_twice(vault_dir, monkeypatch) -> None:
     assert "Whoosh and whoosh3" in finding.problem
 
 
-def test_doctor_changes_nothing(sample_vault, tmp_path) -> None:
+def test_doctor_changes_nothing(sample_vault) -> None:
     write(sample_vault, {"Bad.md": "---\nx: [\n---\n", "Latin.md": b"\xe9"})
     before = snapshot(sample_vault)
     examined(sample_vault)

@@ -221,7 +221,7 @@ def test_a_note_that_was_purged_is_named_no_more(owner):
     assert run(["audit", "--vault", str(owner.layout.root)]) == 0
 
 
-def test_what_is_too_old_is_listed_and_swept(opened, vault_dir):
+def test_what_is_too_old_is_listed_and_swept(opened):
     owner = opened({"zibaldone.toml": "audit_days = 30\n"}, caller=OWNER)
     state, device = owner.layout.state_dir, owner.store.ledger.journal.device
     old = Retrieval("2020-01-31T09:00:00.000Z", "search", Actor("a"), "old")

@@ -6,7 +6,7 @@ import pytest
 from zibaldone.indexer.view import Scope
 from zibaldone.tools.borders import Borders
 from zibaldone.tools.changes import LOOKED, changes, last_session, touched
-from zibaldone.tools.notes import create_note, edit_note
+from zibaldone.tools.notes import edit_note
 from zibaldone.tools.remember import remember_about_user
 from zibaldone.tools.session import start_session
 from zibaldone.tools.vault import Caller
@@ -72,10 +72,15 @@ def test_the_last_session_is_that_before_this_one(opened):
     assert last_session(as_session("c", agent="another")) == ""
 
 
-def test_without_a_journal_nothing_is_told_and_nothing_fails(opened, told, vault_dir):
+def test_what_the_journal_has_lost_is_told_as_the_owners(opened, vault_dir):
+    def started(session):
+        return start_session(vault.with_caller(Caller(agent="tester", session=session))).context
+
     vault = opened({"agent-memory/tea.md": "- Green.\n"})
-    start_session(vault.with_caller(Caller(agent="tester", session="a")))
-    create_note(vault.with_caller(Caller(agent="x")), "acme", "New", "Words.")
+    started("a")
+    remember_about_user(vault.with_caller(Caller(agent="helper")), "Likes figs.", "food")
+    assert "- agent-memory/food.md (helper, " in started("b")
+    remember_about_user(vault.with_caller(Caller(agent="helper")), "Keeps bees.", "hobbies")
     for file in (vault_dir / ".zibaldone/journal").rglob("*.jsonl"):
         file.write_text("no record\n")
-    assert start_session(vault.with_caller(Caller(agent="tester", session="b"))).parts
+    assert "- agent-memory/hobbies.md (the owner, " in started("c")

@@ -38,7 +38,7 @@ def stopped(vault):
 # Remembering
 
 
-def test_what_may_not_be_remembered_is_refused_by_name_and_line(vault, vault_dir, on_disk):
+def test_what_may_not_be_remembered_is_refused_by_name_and_line(vault, vault_dir):
     agent = vault("must: never remember #health ^no_health")
     for words, more in [
         ("Has a bad knee. #health", {}),

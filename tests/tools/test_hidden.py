@@ -89,7 +89,7 @@ def test_it_cannot_be_corrected_or_forgotten(vault, on_disk, ref):
     assert on_disk("agent-memory/food.md") == NOTE
 
 
-def test_the_owner_may_do_all_of_it(vault, on_disk):
+def test_the_owner_may_do_all_of_it(vault):
     owner = vault.with_caller(OWNER)
     edit_note(owner, "food", "findReplace", "", " [Status:: Unreviewed]")
     assert "Canary sings" in recall(vault, "canary").context

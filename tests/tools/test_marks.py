@@ -79,7 +79,7 @@ def test_no_agent_sets_or_takes_away_a_mark(opened, vault_dir, act):
     assert not (vault_dir / "projects/acme/New.md").exists()
 
 
-def test_frontmatter_in_the_text_of_an_agent_is_no_mark(opened, on_disk):
+def test_frontmatter_in_the_text_of_an_agent_is_no_mark(opened):
     vault = opened({"Plain.md": "Text.\n", "agent-memory/preferences.md": PREFERENCES})
     block = "---\nkind: context-set\nmuted: true\ntags: [always-load]\n---\n"
     for ref, mode in [("Plain", "prepend"), ("Plain", "replace"), ("preferences", "prepend")]:

@@ -388,7 +388,7 @@ def test_stdout_is_only_protocol_whatever_happens(tmp_path, raw) -> None:
     assert b"DEBUG" in server.errors
 
 
-def test_several_calls_run_at_once(vault_dir, monkeypatch, raw) -> None:
+def test_several_calls_run_at_once(vault_dir, raw) -> None:
     """A call that waits for a lock does not hold up one that reads."""
     from zibaldone.vault.layout import open_layout
     from zibaldone.vault.store import Store

@@ -418,7 +418,7 @@ def test_sc_11_no_pattern_of_a_caller_is_run(opened):
 
 
 @pytest.mark.slow
-def test_mc_10_lists_are_bounded_counted_and_continued(opened, vault_dir):
+def test_mc_10_lists_are_bounded_counted_and_continued(opened):
     vault = opened({f"notes/{n:04}.md": f"Common quince {n}.\n" for n in range(5000)})
     seen, cursor, pages = [], None, 0
     while True:
@@ -519,7 +519,7 @@ TITLES = [
 
 
 @pytest.mark.parametrize("title", TITLES)
-def test_fm_25_any_title_reads_back_as_given(opened, vault_dir, title):
+def test_fm_25_any_title_reads_back_as_given(opened, title):
     vault = opened()
     made = create_note(vault, "x", title, "Body of it.\n", tags=["a", "#b/c"])
     note = read_note(vault.layout, made.path)
@@ -652,7 +652,7 @@ def test_mc_06_sc_01_no_folder_leads_out_or_into_memory(opened, vault_dir, folde
     assert not list(vault_dir.rglob("*.md"))
 
 
-def test_folders_that_the_owner_named_are_taken_as_they_are(opened, vault_dir):
+def test_folders_that_the_owner_named_are_taken_as_they_are(opened):
     vault = opened({"projects/Acme Inc./minutes of 5./a.md": "a\n"})
     made = create_note(vault, "acme inc.", "Idea", "b", folder="minutes of 5.")
     assert made.path == "projects/Acme Inc./minutes of 5./Idea.md"
@@ -918,7 +918,7 @@ def test_a_trash_outside_of_the_vault(vault_dir, fill, tmp_path, monkeypatch):
         assert search(vault, "quince").results == ()
 
 
-def test_a_trash_that_cannot_be_made_leaves_the_note(opened, vault_dir, on_disk):
+def test_a_trash_that_cannot_be_made_leaves_the_note(opened, on_disk):
     vault = opened({"Gone.md": "quince\n", ".zibaldone": "a file is in the way\n"})
     with pytest.raises((StorageFailed, PathRefused)):
         delete_note(vault, "Gone")

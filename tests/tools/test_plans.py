@@ -171,7 +171,7 @@ def test_resume_without_a_name_takes_the_plan_changed_last(vault):
     assert resume_point(vault, "First").step is None
 
 
-def test_a_name_in_two_memories_has_to_be_told_apart(vault, on_disk):
+def test_a_name_in_two_memories_has_to_be_told_apart(vault):
     create_progress(vault, "Load", ["a"])
     there = create_progress(vault, "Load", ["a"], project="harbour")
     assert there.path == "projects/harbour/agent-memory/plans/load.md"

@@ -93,7 +93,7 @@ def test_ordinary_lines_pass_by_every_tool(vault):
             forget(vault, made.observation_id, reason=line[:500])
 
 
-def test_the_owners_own_lines_do_not_block_an_edit_beside_them(vault, tmp_path):
+def test_the_owners_own_lines_do_not_block_an_edit_beside_them(vault):
     made = remember_about_user(vault, "Keeps the key below.", category="own")
     note = vault.layout.root / made.path
     note.write_text(f"{note.read_text()}- It is {TOKEN}\n")

@@ -52,7 +52,7 @@ def test_mm_01_the_same_fact_twice_is_one_line(opened, on_disk):
     assert len(bullets(on_disk("agent-memory/food.md"))) == 1
 
 
-def test_a_fact_of_another_category_of_the_same_memory_is_named_there(opened, on_disk):
+def test_a_fact_of_another_category_of_the_same_memory_is_named_there(opened):
     vault = opened()
     first = remember_about_user(vault, "Drinks tea without sugar", "food")
     again = remember_about_user(vault, "drinks tea without sugar", "drinks")
@@ -69,7 +69,7 @@ def test_a_fact_without_a_word_to_look_for_is_recognised_as_well(opened, text):
     assert remember_about_user(vault, text, "other").observation_id == first.observation_id
 
 
-def test_a_tag_in_the_text_is_a_part_of_what_it_says(opened, on_disk):
+def test_a_tag_in_the_text_is_a_part_of_what_it_says(opened):
     vault = opened(NO_GATE)
     remember_about_user(vault, "Likes #tea", "food")
     assert remember_about_user(vault, "Likes #coffee", "food").outcome == "appended"
@@ -133,7 +133,7 @@ def test_one_category_in_many_spellings_is_one_note(opened, vault_dir, spelling)
     assert [p.name for p in (vault_dir / "agent-memory").iterdir()] == ["Mine.md"]
 
 
-def test_mm_10_accents_are_never_merged_without_asking(opened, vault_dir):
+def test_mm_10_accents_are_never_merged_without_asking(opened):
     vault = opened({"agent-memory/Café.md": "- espresso at nine\n"})
     decomposed = remember_about_user(vault, "one sugar", "Cafe\u0301")
     assert (decomposed.outcome, decomposed.path) == ("appended", "agent-memory/Café.md")
@@ -152,7 +152,7 @@ def test_a_file_of_another_category_is_never_taken(opened, on_disk):
     assert remember_about_user(vault, "Hates liquorice", "food").path == answer.path
 
 
-def test_a_note_that_the_index_has_not_seen_is_continued(opened, fill, on_disk):
+def test_a_note_that_the_index_has_not_seen_is_continued(opened, fill):
     """As when another process has just made the category, under another spelling."""
     vault = opened(watch=True)
     vault.index.ready.wait(10)
@@ -162,7 +162,7 @@ def test_a_note_that_the_index_has_not_seen_is_continued(opened, fill, on_disk):
     assert (answer.outcome, answer.path) == ("appended", "agent-memory/Foods.md")
 
 
-def test_mm_05_a_last_line_without_a_line_end(opened, on_disk, vault_dir):
+def test_mm_05_a_last_line_without_a_line_end(opened, vault_dir):
     vault = opened(
         {
             "agent-memory/food.md": {
@@ -223,7 +223,7 @@ def test_fm_05_a_note_with_broken_frontmatter_is_named_and_left_alone(opened, on
     assert on_disk("agent-memory/food.md") == broken
 
 
-def test_a_failure_below_names_the_note(opened, on_disk, monkeypatch):
+def test_a_failure_below_names_the_note(opened, monkeypatch):
     def unusable(*_, **__):
         raise NoteUnusable("", "it would not read back")
 
@@ -341,7 +341,7 @@ def test_a_project_is_a_plain_visible_folder(opened, vault_dir, project):
     assert not list(vault_dir.rglob("*.md"))
 
 
-def test_a_project_that_the_owner_named_is_taken_as_it_is(opened, vault_dir):
+def test_a_project_that_the_owner_named_is_taken_as_it_is(opened):
     vault = opened({"projects/Acme Inc./Plan.md": "plan\n"})
     answer = remember_about_project(vault, "acme inc.", "Ships on Fridays")
     assert answer.path == "projects/Acme Inc./agent-memory/general.md"

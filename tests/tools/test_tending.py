@@ -236,7 +236,7 @@ def test_a_category_is_found_in_its_own_memory(opened):
         category_note(vault, "coffee")
 
 
-def test_the_command_renames(opened, on_disk, vault_dir, capsys):
+def test_the_command_renames(opened, vault_dir, capsys):
     opened(FILES).close()
     assert cli.run(["rename-category", "teas", "Drinks", "--vault", str(vault_dir)]) == 0
     assert capsys.readouterr().out == "Renamed: Drinks (agent-memory/tea.md)\n"

@@ -123,7 +123,7 @@ def test_recall_puts_the_notes_of_its_own_thread_first(vault):
     assert recall(vault, "canary food", thread="birds", budget_tokens=60).tokens <= 60
 
 
-def test_a_thread_that_is_over_is_read_no_more_and_begins_anew(vault, vault_dir, on_disk, day):
+def test_a_thread_that_is_over_is_read_no_more_and_begins_anew(vault, vault_dir, day):
     old = take_note(vault, "berth-load", "Old canary.")
     day("2027-01-15")
     assert texts(vault) == [("state", "Old canary.")]

@@ -153,7 +153,7 @@ def test_what_is_proposed_names_no_note_and_no_project(opened, vault_dir):
     assert not list(vault_dir.rglob("*gnore*"))
 
 
-def test_the_same_proposal_waits_once_and_tells_nobody_else(opened, on_disk):
+def test_the_same_proposal_waits_once_and_tells_nobody_else(opened):
     vault = opened(FILES, caller=Caller("web reader"))
     first, again = proposed(vault), proposed(vault, "canary sings at NIGHT.")
     assert again.observation_id == first.observation_id

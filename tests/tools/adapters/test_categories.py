@@ -29,7 +29,7 @@ def test_a_fact_is_a_line_in_the_note_of_its_category(category, declared, on_dis
     assert (found.id, found.category, found.tags) == (kept.id, category, ("refunds", "slow/post"))
 
 
-def test_the_categories_are_those_of_every_other_door(declared, on_disk):
+def test_the_categories_are_those_of_every_other_door(declared):
     owner = declared({"agent-memory/choices.md": "---\ncategory: Decision\n---\n# Decision\n"})
     assert remember("decision", "Refunds take a day.").path == "agent-memory/choices.md"
     remember_about_user(owner, "Invoices go out on Mondays.", category="decisions")

@@ -144,7 +144,7 @@ def test_an_update_has_to_override_what_was_there(vault, fill):
     assert gone.value == 0 and "There is no note" in gone.wrong[0]
 
 
-def test_words_that_stay_behind_lower_the_deletion(vault, fill, monkeypatch):
+def test_words_that_stay_behind_lower_the_deletion(vault, fill):
     deletion = Deletion(f"{FOOD}#^aaaaaa", "tea with milk")
     assert deletions(vault, (deletion,)).value == 1
     fill({**NOTES, "Diary.md": "# Diary\n\nDrinks tea with milk, without sugar.\n"})
