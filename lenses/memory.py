@@ -339,7 +339,7 @@ def rename_label(visit: Visit) -> Page | Redirect:
     """Give a category another label; one that cannot be comes back with the reason."""
     row, _ = _note(visit)
     try:
-        rename_category(visit.vault, row.path, visit.form.get("label", ""))
+        done = rename_category(visit.vault, row.path, visit.form.get("label", ""))
     except (Refused, UsageFailure) as error:
         return _category_page(visit, error)
-    return Redirect(f"/m/{row.id}?done=renamed")
+    return Redirect(f"/m/{row.id}{'?done=renamed' if done.outcome == 'changed' else ''}")

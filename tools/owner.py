@@ -146,7 +146,9 @@ def rename_category(
     if as_json:
         write_json(wire(answer))
         return
-    write([("Renamed: ", "good"), (f"{new} ", "text"), (f"({answer.path})\n", "path")])
+    changed = answer.outcome == "changed"
+    write([("Renamed: ", "good") if changed else ("It was so already: ", "warning")])
+    write([(f"{new} ", "text"), (f"({answer.path})\n", "path")])
 
 
 FOUND_SOMETHING: Final = 7

@@ -240,5 +240,7 @@ def test_the_command_renames(opened, vault_dir, capsys):
     opened(FILES).close()
     assert cli.run(["rename-category", "teas", "Drinks", "--vault", str(vault_dir)]) == 0
     assert capsys.readouterr().out == "Renamed: Drinks (agent-memory/tea.md)\n"
+    assert cli.run(["rename-category", "drink", "Drinks", "--vault", str(vault_dir)]) == 0
+    assert capsys.readouterr().out == "It was so already: Drinks (agent-memory/tea.md)\n"
     assert cli.run(["rename-category", "teas", "x", "--vault", str(vault_dir), "--json"]) == 3
     assert "name_unknown" in capsys.readouterr().out
