@@ -18,7 +18,6 @@ import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 from urllib.parse import urlencode
 
@@ -88,12 +87,7 @@ class Explorer:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        failure: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *failure: object) -> None:
         self._connection.close()
         self._process.send_signal(signal.SIGINT)
         self._process.wait(30)

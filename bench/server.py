@@ -8,7 +8,6 @@ import sys
 import threading
 import time
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from clocks import Memory, cpu_of, memory_of
@@ -87,12 +86,7 @@ class Server:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        failure: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *failure: object) -> None:
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe:
                 pipe.close()
