@@ -60,7 +60,7 @@ class Start:
         return self._rows("")
 
     @cached_property
-    def own(self) -> list[Row]:
+    def of_project(self) -> list[Row]:
         """The same of the project that is asked for, if one is."""
         return [] if self.project is None else self._rows(self.project)
 
@@ -75,7 +75,7 @@ class Start:
         elif part == "personal":
             yield from self._about(part, self.personal, "the user")
         elif self.project is not None:
-            yield from self._about(part, self.own, self.project)
+            yield from self._about(part, self.of_project, self.project)
 
     def _about(self, part: StartPartName, rows: Sequence[Row], whom: str) -> Iterator[Entry]:
         seen = set(self.loaded)
@@ -157,7 +157,7 @@ class Start:
     # Work in progress
 
     def _work(self) -> Iterator[Entry]:
-        kinds = [row for row in (*self.personal, *self.own) if row.kind]
+        kinds = [row for row in (*self.personal, *self.of_project) if row.kind]
         yield _list("work", "plans", "Open plans", lambda: self._plans(kinds))
         yield from self._thread()
         yield _list("work", "rules", "Rules that bind", lambda: self._rules(kinds))
@@ -198,13 +198,13 @@ class Start:
     def _words(self) -> Iterator[str]:
         """The categories and tags in use."""
         memory = [row for row in self.personal if row.note_class == "agent-memory"]
-        about = {"the user": memory, self.project or "": self.own}
+        about = {"the user": memory, self.project or "": self.of_project}
         for whom, known in about.items():
             named = labels(self.borders, filter(_is_category, known))
             if named:
                 yield f"- Categories about {whom}: {named}"
         # The tags of rules say what is not to be told.
-        tagged = [row for row in (*memory, *self.own) if not row.kind]
+        tagged = [row for row in (*memory, *self.of_project) if not row.kind]
         used = tags(self.vault, self.borders, tagged)
         if used:
             yield f"- Tags: {used}"
