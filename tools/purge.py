@@ -139,7 +139,7 @@ def _of_revision(vault: Vault, subject: Subject, record: Record, revision: str) 
     if subject.observation is None:
         found = inserted_lines(subject.records, record, now.source.text if now else "")
         if not found.texts:
-            raise InvalidArgument("revision", "all that it wrote is what the note says now")
+            raise InvalidArgument("revision", "what is left of it is what the note says now")
         return found
     text = _text_at(vault, subject, record, revision)
     present = find_observation(now, subject.observation)

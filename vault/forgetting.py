@@ -59,7 +59,8 @@ def whole_note(records: Iterable[Record]) -> Doomed:
 def inserted_lines(records: Iterable[Record], revision: Record, kept: str) -> Doomed:
     """Return the parts that hold a line which one revision brought and that is not `kept`."""
     there = {line.rstrip() for line in kept.splitlines()}
-    texts = (each.inserted.decode("utf-8", "surrogateescape") for each in revision.splices)
+    brought = (part for name, part in revision.words.items() if name.endswith(".inserted"))
+    texts = (part.decode("utf-8", "surrogateescape") for part in brought)
     lines = {line.rstrip() for text in texts for line in text.splitlines()} - there - {""}
     found = Doomed(texts={"\n".join(sorted(lines))} if lines else set())
     for record in records:

@@ -12,7 +12,7 @@ from zibaldone.tools import history
 from zibaldone.tools.cli import run
 from zibaldone.tools.definition import TOOLS
 from zibaldone.tools.lifecycle import forget, update_memory
-from zibaldone.tools.notes import create_note, delete_note, get_note
+from zibaldone.tools.notes import create_note, delete_note, edit_note, get_note
 from zibaldone.tools.purge import purge, redact
 from zibaldone.tools.recall import recall
 from zibaldone.tools.refusals import OwnerOnly, PurgeIncomplete
@@ -429,6 +429,18 @@ def test_a_past_revision_of_a_note_is_redacted(owner, planner, vault_dir, everyt
     assert holding(everything, "dark") == []
     assert "The engine is new." in file.read_text()
     assert [line.op for line in history.history(owner, note.note_id).revisions][-1] == "redact"
+
+
+def test_a_revision_of_which_a_part_is_gone_already_loses_the_rest(owner, planner, everything):
+    first = create_note(planner, "boat", "Log", "The engine is dark.\n\nThe sails are white.\n")
+    edit_note(owner, first.path, "findReplace", "The engine is new.", find="The engine is dark.")
+    brought, _ = history.history(owner, first.note_id).revisions
+    redact(owner, first.note_id, brought.revision)
+    with pytest.raises(InvalidArgument, match="says now"):
+        redact(owner, first.note_id, brought.revision)
+    edit_note(owner, first.path, "findReplace", "The sails are red.", find="The sails are white.")
+    redact(owner, first.note_id, brought.revision)
+    assert holding(everything, "dark", "white") == []
 
 
 # The doors
