@@ -83,6 +83,11 @@ class Hit:
     text: str
     score: float
 
+    @property
+    def place(self) -> tuple[int, int]:
+        """What names the passage inside one question: the number of its note, and its part."""
+        return self.row.number, self.part
+
 
 @dataclass(frozen=True, slots=True)
 class Found:

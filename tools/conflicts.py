@@ -20,10 +20,10 @@ from .similarity import Sign, contradiction
 COMPARED = 16
 """Facts that are compared with each other: those of the most value."""
 
-Place = tuple[int, int]
-"""A passage: the number of its note, and its part there."""
+Pair = tuple[tuple[int, int], tuple[int, int]]
+"""The places of two passages."""
 
-Opposed = Mapping[tuple[Place, Place], Sign]
+Opposed = Mapping[Pair, Sign]
 """Pairs of passages that contradict each other, and how."""
 
 
@@ -41,10 +41,10 @@ def opposed(index: Index, leads: Sequence[Lead]) -> Opposed:
     best = sorted(leads, key=lambda lead: (-lead.value, lead.hit.row.path, lead.hit.part))
     facts = [lead.hit for lead in best if _states_a_fact(lead.hit)][:COMPARED]
     idf = functools.cache(index.idf)
-    found: dict[tuple[Place, Place], Sign] = {}
+    found: dict[Pair, Sign] = {}
     for one, other in combinations(facts, 2):
         if sign := contradiction(shown(one), shown(other), idf):
-            found[place(one), place(other)] = sign
+            found[one.place, other.place] = sign
     return found
 
 
@@ -57,7 +57,7 @@ def clashes(pairs: Opposed, candidates: Sequence[Candidate]) -> tuple[Clash, ...
         return ()
     by_date = sorted(candidates, key=lambda one: one.told.date, reverse=True)
     by_strength = sorted(by_date, key=lambda one: one.authority)
-    rank = {place(one.hit): at for at, one in enumerate(by_strength)}
+    rank = {one.hit.place: at for at, one in enumerate(by_strength)}
     strongest: dict[int, tuple[int, Sign]] = {}
     for pair, sign in pairs.items():
         stronger, weaker = sorted(map(rank.__getitem__, pair))
@@ -73,11 +73,9 @@ def with_room(
     told: Sequence[Clash], candidates: Sequence[Candidate], measure: Measure
 ) -> list[Candidate]:
     """Keep room in each weaker candidate for the mark that names the stronger one."""
-    names = {place(clash.weaker): id_of(clash.stronger) for clash in told}
+    names = {clash.weaker.place: id_of(clash.stronger) for clash in told}
     return [
-        replace(one, reserve=measure(mark(names[place(one.hit)])))
-        if place(one.hit) in names
-        else one
+        replace(one, reserve=measure(mark(names[one.hit.place]))) if one.hit.place in names else one
         for one in candidates
     ]
 
@@ -85,11 +83,6 @@ def with_room(
 def mark(name: str, position: int = 99) -> str:
     """What stands behind a fact that a stronger one contradicts: its id, else where it is cited."""
     return f" · contradicts {f'^{name}' if name else f'[{position}]'}"
-
-
-def place(hit: Hit) -> Place:
-    """What names a passage inside one question."""
-    return hit.row.number, hit.part
 
 
 def ref_of(hit: Hit) -> str:

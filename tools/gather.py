@@ -65,9 +65,9 @@ class Gatherer:
         floor = hits[0].score * FLOOR if hits else 0.0
         best: dict[tuple[int, int], Lead] = {}
         for lead in self._all([hit for hit in hits if hit.score >= floor], depth):
-            key = (lead.hit.row.number, lead.hit.part)
-            if key not in best or lead.value > best[key].value:
-                best[key] = lead
+            place = lead.hit.place
+            if place not in best or lead.value > best[place].value:
+                best[place] = lead
         return list(best.values())
 
     def _with_text(self, hit: Hit) -> Hit | None:

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from ..vault.authorship import TRUST
+from ..vault.authorship import TRUST, least
 from ..vault.errors import InvalidArgument, NoteUnusable
 from ..vault.markdown import parse
 from ..vault.memory import Observation, attribute, normal_form, observations_in
@@ -69,14 +69,14 @@ class _Known:
             words, origin = normal_form(item.text), known_origin(item.origin)
             self._left[words] += 1
             lowest = self._origins.get(words, origin)
-            self._origins[words] = min(lowest, origin, key=TRUST.__getitem__)
+            self._origins[words] = least((lowest, origin))
 
     def most(self, item: Observation, own: Origin) -> Origin:
         """The origin that a line may have at most; new words, and copies, are of who edits."""
         words = normal_form(item.text)
         was = self._origins.get(words, own)
         self._left[words] -= 1
-        return was if self._left[words] >= 0 else min(was, own, key=TRUST.__getitem__)
+        return was if self._left[words] >= 0 else least((was, own))
 
 
 def _read(source: Source) -> tuple[Observation, ...]:

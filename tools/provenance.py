@@ -50,7 +50,7 @@ def provenances(vault: Vault, hits: Sequence[Hit], *, inside: bool = False) -> l
     found = []
     for hit in hits:
         state = known.get(hit.row.id, {}).get(id_of(hit))
-        origin = origins.get((hit.row.number, hit.part)) or line_origin(hit)
+        origin = origins.get(hit.place) or line_origin(hit)
         found.append(Provenance(origin, _date(hit.row, state), version_of(state)))
     return found
 
@@ -74,9 +74,9 @@ def _written(vault: Vault, hits: Sequence[Hit]) -> dict[tuple[int, int], Origin]
         authors = {note: vault.store.ledger.authorship(note) for note in others}
     except StorageFailure as failure:
         _log.warning("The journal does not tell whose words documents hold: %s", failure)
-        return {(hit.row.number, hit.part): "agent" for hit in hits}
+        return {hit.place: "agent" for hit in hits}
     return {
-        (hit.row.number, hit.part): least(
+        hit.place: least(
             authors[note].origin_of(hit.text) if hit.part else authors[note].weakest
             for note in known[hit.row.path] & others
         )

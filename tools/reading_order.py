@@ -11,9 +11,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from ..indexer.index import Hit
-from ..vault.authorship import TRUST
+from ..vault.authorship import least
 from .candidates import by_value
-from .conflicts import Clash, mark, place
+from .conflicts import Clash, mark
 from .envelope import Block, body
 from .pack import Bundle, Packed, citation
 from .provenance import id_of
@@ -48,21 +48,21 @@ class Reading:
 
     def _block(self, group: Group) -> Block:
         texts = tuple(one.text for one in group)
-        least = min((one.candidate.told.origin for one in group), key=TRUST.__getitem__)
+        origin = least(one.candidate.told.origin for one in group)
         row = group[0].candidate.hit.row
-        return Block(citation(row, least), texts, self.goes_on(group) and not group[-1].cut)
+        return Block(citation(row, origin), texts, self.goes_on(group) and not group[-1].cut)
 
 
 def reading(bundle: Bundle, clashes: Iterable[Clash]) -> Reading:
     """Put what was packed in its order, and mark what contradicts something stronger in it."""
-    there = {place(one.candidate.hit) for one in bundle.packed}
-    told = [one for one in clashes if {place(one.stronger), place(one.weaker)} <= there]
+    there = {one.candidate.hit.place for one in bundle.packed}
+    told = [one for one in clashes if {one.stronger.place, one.weaker.place} <= there]
     groups = _groups(bundle.packed)
     for clash in told:
         _put_first(groups, clash)
-    marks = {place(one.weaker): _mark(groups, one) for one in told}
+    marks = {one.weaker.place: _mark(groups, one) for one in told}
     marked = [
-        [_marked(one, marks.get(place(one.candidate.hit))) for one in group] for group in groups
+        [_marked(one, marks.get(one.candidate.hit.place)) for one in group] for group in groups
     ]
     shortened = (one.note for one, reason in bundle.omitted if one.direct and reason in LEFT_OUT)
     return Reading(bundle, marked, told, frozenset(shortened))
