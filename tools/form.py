@@ -14,7 +14,7 @@ from ..vault.memory import canonical, normal_form
 from .answers import MemoryType
 
 TAG = re.compile(r"[\w/-]*[^\W\d][\w/-]*")
-REFERENCE = re.compile(r"[A-Za-z0-9-]{1,64}(@v[0-9]+)?")
+REFERENCE = re.compile(r"[A-Za-z0-9-]{1,64}(@v[0-9]{1,9})?")
 SUMMARY_LENGTH = 500
 
 

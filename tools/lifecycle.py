@@ -120,7 +120,8 @@ def _checked_reason(reason: str | None) -> str:
 def locate(vault: Vault, ref: str) -> Place:
     """Return the observation that `ref` names; inside a question only."""
     name, _, cited = ref.strip().removeprefix("[[").removesuffix("]]").partition("@v")
-    version = int(cited) if cited.isascii() and cited.isdigit() else None
+    # No version has ten digits, and int takes no thousands of them.
+    version = int(cited[:10]) if cited.isascii() and cited.isdigit() else None
     if "#" in name:
         found = resolve(vault, name)
         if not found.part.startswith("^"):

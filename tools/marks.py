@@ -37,7 +37,8 @@ def _place(tag: str) -> float | None:
     name, _, number = tag.removeprefix("#").casefold().partition("/")
     if name != PIN:
         return None
-    return int(number) if number.isascii() and number.isdigit() else math.inf
+    # Not int: a number of thousands of digits is an error there, and infinite here.
+    return float(number) if number.isascii() and number.isdigit() else math.inf
 
 
 def pinned(rows: Iterable[Row]) -> list[Row]:

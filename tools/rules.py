@@ -156,10 +156,10 @@ def rules_in(vault: Vault, row: Row) -> Iterator[Rule]:
 def _number(name: str, value: object) -> float:
     try:
         number = math.nan if isinstance(value, bool) else float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         number = math.nan
-    if math.isnan(number):
-        raise InvalidArgument("context", f"{name!r} is no number: {value!r}")
+    if not math.isfinite(number):
+        raise InvalidArgument("context", f"{name!r} is no number, or one that is too large")
     return number
 
 

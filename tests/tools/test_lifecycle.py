@@ -97,9 +97,10 @@ def test_a_citation_of_an_earlier_version_is_refused(vault):
     made = remember_about_user(vault, "Prefers dark themes.")
     first = f"{made.observation_id}@v1"
     update_memory(vault, first, "Prefers light themes.")
-    for attempt in (lambda: update_memory(vault, first, "x"), lambda: forget(vault, first)):
-        with pytest.raises(InvalidArgument, match="which is 2"):
-            attempt()
+    for cited in (first, f"{made.observation_id}@v{'9' * 5000}"):
+        for use in (lambda ref: update_memory(vault, ref, "x"), lambda ref: forget(vault, ref)):
+            with pytest.raises(InvalidArgument, match="which is 2"):
+                use(cited)
 
 
 @pytest.mark.parametrize("ref", ["zzzzzz", "", "^", "general#^zzzzzz", "nowhere#^m3k9f2"])

@@ -30,6 +30,8 @@ NOTES = {
         (["always-load/x"], math.inf),
         (["#always-load/7", "always-load"], 7),
         (["always-load/10", "always-load/2"], 2),
+        (["always-load/" + "9" * 5000, "always-load/2"], 2),
+        (["always-load/" + "9" * 5000], math.inf),
     ],
 )
 def test_what_pins_and_at_which_place(tags, place):
