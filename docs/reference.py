@@ -14,7 +14,7 @@ from typing import Any, Final
 from zibaldone.tools import answers
 from zibaldone.tools.commands import option_names
 from zibaldone.tools.definition import TOOLS, Argument, Tool
-from zibaldone.tools.start_answers import StartAnswer, StartPart
+from zibaldone.tools.start.answers import StartAnswer, StartPart
 from zibaldone.tools.wire import Json, wire, wire_error
 from zibaldone.vault.errors import TextNotUnique
 

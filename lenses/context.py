@@ -12,8 +12,8 @@ from ..indexer.catalog import Names, Row
 from ..indexer.view import Scope
 from ..tools.audit import askers
 from ..tools.marks import pinned, place_of
-from ..tools.session import budgets, preview
-from ..tools.start_answers import StartAnswer, StartOmitted, StartPart, StartPartName
+from ..tools.start.answers import StartAnswer, StartOmitted, StartPart, StartPartName
+from ..tools.start.session import budgets, preview
 from ..tools.tending import mute, pin, unpin
 from ..vault.errors import Conflicting, InvalidArgument, NotFound, Refused, UsageFailure
 from ..vault.note import CONTEXT_SET

@@ -22,7 +22,7 @@ from .recall import recall
 from .remember import remember_about_project, remember_about_user
 from .rules import add_rule, check_rules, get_rules
 from .search import search
-from .session import start_session
+from .start.session import start_session
 from .summary import memory_summary
 from .threads import consolidate, read_notes, take_note
 from .vault import Caller, Vault

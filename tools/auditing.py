@@ -27,7 +27,7 @@ from ..vault.audit import (
 from ..vault.errors import StorageFailure, ZibaldoneError
 from .answers import NoteAnswer, Passage, RecallAnswer, SearchAnswer, Source
 from .secrets import find_early_secret
-from .start_answers import StartAnswer
+from .start.answers import StartAnswer
 from .tokens import count_tokens
 from .vault import Vault
 

@@ -40,7 +40,7 @@ from .answers import (
     ThreadNotes,
     Updated,
 )
-from .start_answers import StartAnswer
+from .start.answers import StartAnswer
 
 Role = Literal["text", "title", "path", "faint", "good", "warning", "added", "removed"]
 Piece = tuple[str, Role]

@@ -6,7 +6,7 @@ from html import unescape
 import pytest
 from zibaldone.tools.api import start_session
 from zibaldone.tools.rules import add_rule
-from zibaldone.tools.session import preview
+from zibaldone.tools.start.session import preview
 from zibaldone.tools.vault import Caller, Vault
 
 from .payloads import PAYLOADS

@@ -15,7 +15,7 @@ from zibaldone.tools import cli
 from zibaldone.tools.answers import MemoryType, Reason
 from zibaldone.tools.derivation import STALE
 from zibaldone.tools.rulebook import RuleState
-from zibaldone.tools.start_answers import StartKind, StartOmitted, StartPartName
+from zibaldone.tools.start.answers import StartKind, StartOmitted, StartPartName
 from zibaldone.tools.trust import UNREVIEWED
 from zibaldone.vault.errors import InvalidArgument
 from zibaldone.vault.note import KINDS

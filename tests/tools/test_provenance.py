@@ -12,7 +12,7 @@ from zibaldone.tools.purge import redact
 from zibaldone.tools.recall import recall
 from zibaldone.tools.remember import remember_about_user
 from zibaldone.tools.search import search
-from zibaldone.tools.session import start_session
+from zibaldone.tools.start.session import start_session
 from zibaldone.tools.vault import Vault
 
 DOC = "projects/boat/Harbour.md"

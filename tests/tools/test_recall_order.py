@@ -8,7 +8,7 @@ from zibaldone.tools.notes import create_note
 from zibaldone.tools.recall import recall
 from zibaldone.tools.remember import remember_about_user
 from zibaldone.tools.search import search
-from zibaldone.tools.session import start_session
+from zibaldone.tools.start.session import start_session
 from zibaldone.tools.threads import take_note
 
 TYPES = {

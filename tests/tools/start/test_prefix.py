@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from zibaldone.tools.candidates import Measure
 from zibaldone.tools.envelope import PLAIN_NONCE, body, sealed
-from zibaldone.tools.prefix import Entry, Prefix
+from zibaldone.tools.start.prefix import Entry, Prefix
 from zibaldone.tools.tokens import count_tokens
 
 MEASURE = Measure(count_tokens)

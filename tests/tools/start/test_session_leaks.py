@@ -13,7 +13,7 @@ from zibaldone.tools.notes import delete_note
 from zibaldone.tools.plans import create_progress
 from zibaldone.tools.remember import remember_about_project, remember_about_user
 from zibaldone.tools.rules import add_rule
-from zibaldone.tools.session import start_session
+from zibaldone.tools.start.session import start_session
 from zibaldone.tools.threads import take_note
 from zibaldone.tools.vault import OWNER, Caller, Vault
 

@@ -10,17 +10,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from ..indexer.catalog import Row
-from ..indexer.index import Hit
-from ..indexer.passages import today, visible
-from ..vault.errors import NoteNotFound
-from ..vault.markdown import Link, parse
-from ..vault.note import Note, read_note
-from ..vault.sections import find_part
-from ..vault.source import readable
-from .borders import Borders, by_place
-from .linked import is_attachment
-from .vault import Vault
+from ...indexer.catalog import Row
+from ...indexer.index import Hit
+from ...indexer.passages import today, visible
+from ...vault.errors import NoteNotFound
+from ...vault.markdown import Link, parse
+from ...vault.note import Note, read_note
+from ...vault.sections import find_part
+from ...vault.source import readable
+from ..borders import Borders, by_place
+from ..linked import is_attachment
+from ..vault import Vault
 
 
 @dataclass(frozen=True, slots=True)

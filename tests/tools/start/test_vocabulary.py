@@ -2,7 +2,7 @@
 
 from zibaldone.indexer.view import Scope
 from zibaldone.tools.borders import Borders
-from zibaldone.tools.vocabulary import LABELS, TAGS, labels, profile, tags
+from zibaldone.tools.start.vocabulary import LABELS, TAGS, labels, profile, tags
 
 MEMORY = {
     "agent-memory/drinks.md": "---\nsummary: What to drink\n---\n- Tea. #hot\n- Rum. #other\n",

@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Literal
 
-from ..indexer.catalog import Row
-from .answers import Origin
-from .candidates import Measure
-from .envelope import CUT_LINE, PLAIN_NONCE, Block, cited, sealed
-from .pack import shortened
-from .start_answers import StartKind, StartPartName
+from ...indexer.catalog import Row
+from ..answers import Origin
+from ..candidates import Measure
+from ..envelope import CUT_LINE, PLAIN_NONCE, Block, cited, sealed
+from ..pack import shortened
+from .answers import StartKind, StartPartName
 
 Line = tuple[str, str]
 """A text, and what stays behind it when it is cut."""

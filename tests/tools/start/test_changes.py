@@ -5,10 +5,10 @@ import os
 import pytest
 from zibaldone.indexer.view import Scope
 from zibaldone.tools.borders import Borders
-from zibaldone.tools.changes import LOOKED, changes, last_session, touched
 from zibaldone.tools.notes import edit_note
 from zibaldone.tools.remember import remember_about_user
-from zibaldone.tools.session import start_session
+from zibaldone.tools.start.changes import LOOKED, changes, last_session, touched
+from zibaldone.tools.start.session import start_session
 from zibaldone.tools.vault import Caller
 
 SINCE = "2026-01-02T00:00:00.000Z"

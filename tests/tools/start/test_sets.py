@@ -1,7 +1,7 @@
 """Context sets: their links in order, whole notes and parts, and what a link may not reach."""
 
 import pytest
-from zibaldone.tools.session import start_session
+from zibaldone.tools.start.session import start_session
 
 TEA = """\
 # Tea

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from .answers import IndexState, Origin
+from ..answers import IndexState, Origin
 
 StartPartName = Literal["personal", "project", "work"]
 StartKind = Literal[

@@ -10,16 +10,16 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 
-from ..indexer.catalog import Names, Row
-from ..indexer.index import Hit
-from ..vault.errors import NoteNotFound
-from ..vault.markdown import parse
-from ..vault.note import own_tags, read_note
-from .borders import Borders
-from .marks import is_pin
-from .render import counted
-from .summary import category_line
-from .vault import Vault
+from ...indexer.catalog import Names, Row
+from ...indexer.index import Hit
+from ...vault.errors import NoteNotFound
+from ...vault.markdown import parse
+from ...vault.note import own_tags, read_note
+from ..borders import Borders
+from ..marks import is_pin
+from ..render import counted
+from ..summary import category_line
+from ..vault import Vault
 
 LABELS = 100
 """Categories that are named in a row at most."""

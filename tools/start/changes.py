@@ -13,15 +13,15 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
-from ..indexer.catalog import Row
-from ..vault.audit import last_start, now
-from ..vault.errors import StorageFailure
-from ..vault.revision import Record
-from .borders import Borders
-from .provenance import date_of
-from .render import one_line
-from .trust import Caller
-from .vault import Vault
+from ...indexer.catalog import Row
+from ...vault.audit import last_start, now
+from ...vault.errors import StorageFailure
+from ...vault.revision import Record
+from ..borders import Borders
+from ..provenance import date_of
+from ..render import one_line
+from ..trust import Caller
+from ..vault import Vault
 
 LOOKED = 30
 """Notes that are looked at: those that were changed last."""

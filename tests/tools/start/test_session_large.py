@@ -1,7 +1,7 @@
 """The start of a session in a large vault: its budgets hold, and the owner's order."""
 
 import pytest
-from zibaldone.tools.session import NAMED, start_session
+from zibaldone.tools.start.session import NAMED, start_session
 from zibaldone.tools.tokens import count_tokens
 
 PINS, CATEGORIES = 500, 5000

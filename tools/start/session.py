@@ -10,25 +10,25 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from ..indexer.catalog import Row
-from ..indexer.view import Scope
-from ..vault.settings import Settings
-from .answers import IndexState
-from .auditing import auditing
-from .borders import Borders
-from .candidates import Measure
+from ...indexer.catalog import Row
+from ...indexer.view import Scope
+from ...vault.settings import Settings
+from ..answers import IndexState
+from ..auditing import auditing
+from ..borders import Borders
+from ..candidates import Measure
+from ..derivation import settled
+from ..envelope import PLAIN_NONCE, body, fresh_nonce, sealed
+from ..kinds import checked_name
+from ..places import known_project
+from ..provenance import date_of
+from ..subjects import owner_only
+from ..tokens import TokenCounter, count_tokens
+from ..vault import Caller, Vault
+from .answers import StartAnswer, StartOmitted, StartPart, StartPartName
 from .changes import NoteChange, Touched, changes, last_session, touched
-from .derivation import settled
-from .envelope import PLAIN_NONCE, body, fresh_nonce, sealed
-from .kinds import checked_name
-from .places import known_project
+from .entries import Start
 from .prefix import Left, Loaded, Prefix
-from .provenance import date_of
-from .start import Start
-from .start_answers import StartAnswer, StartOmitted, StartPart, StartPartName
-from .subjects import owner_only
-from .tokens import TokenCounter, count_tokens
-from .vault import Caller, Vault
 
 NAMED = 20
 """Entries of a part that are named when they are left out; the others are counted."""

@@ -7,7 +7,7 @@ from zibaldone.tools.notes import edit_note
 from zibaldone.tools.plans import create_progress
 from zibaldone.tools.refusals import OwnerOnly, RuleForbids
 from zibaldone.tools.remember import remember_about_user
-from zibaldone.tools.session import preview, start_session
+from zibaldone.tools.start.session import preview, start_session
 from zibaldone.tools.threads import take_note
 from zibaldone.tools.tokens import count_tokens
 from zibaldone.tools.vault import OWNER, Caller

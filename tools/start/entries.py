@@ -13,29 +13,29 @@ from dataclasses import dataclass, field
 from functools import cache, cached_property
 from itertools import starmap
 
-from ..indexer.catalog import Row
-from ..indexer.index import Hit
-from ..indexer.passages import today
-from ..indexer.view import Scope
-from ..vault.authorship import least
-from ..vault.note import CONTEXT_SET
-from ..vault.rules import LEVELS, MEMORY, Rule
-from .answers import Origin
-from .borders import Borders
-from .candidates import line_of
+from ...indexer.catalog import Row
+from ...indexer.index import Hit
+from ...indexer.passages import today
+from ...indexer.view import Scope
+from ...vault.authorship import least
+from ...vault.note import CONTEXT_SET
+from ...vault.rules import LEVELS, MEMORY, Rule
+from ..answers import Origin
+from ..borders import Borders
+from ..candidates import line_of
+from ..envelope import quoted
+from ..marks import pinned
+from ..pack import citation
+from ..plans import unfinished
+from ..provenance import Provenance, provenances
+from ..render import counted
+from ..rules import rules_in
+from ..threads import thread_tail
+from ..vault import Vault
+from .answers import StartKind, StartPartName
 from .changes import NoteChange
-from .envelope import quoted
-from .marks import pinned
-from .pack import citation
-from .plans import unfinished
 from .prefix import Entry, Place
-from .provenance import Provenance, provenances
-from .render import counted
-from .rules import rules_in
 from .sets import links_of, passages_at
-from .start_answers import StartKind, StartPartName
-from .threads import thread_tail
-from .vault import Vault
 from .vocabulary import labels, profile, tags
 
 FOLDERS = 12
