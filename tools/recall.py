@@ -17,16 +17,16 @@ from .answers import Conflict, IndexState, MemoryType, Omitted, Reason, RecallAn
 from .auditing import auditing
 from .authors import author_of
 from .borders import Borders
-from .candidates import Candidate, Measure, weighed
-from .conflicts import Clash, Opposed, clashes, opposed, ref_of, with_room
+from .bundle.candidates import Candidate, Measure, weighed
+from .bundle.conflicts import Clash, Opposed, clashes, opposed, ref_of, with_room
+from .bundle.envelope import CUT_MARK, PLAIN_NONCE, cited, fresh_nonce, sealed
+from .bundle.gather import Gatherer, Lead
+from .bundle.pack import Bundle, Packed, Packer
+from .bundle.reading_order import LEFT_OUT, Reading, reading
 from .derivation import settled
 from .enforcement import LOOKED_BEYOND
-from .envelope import CUT_MARK, PLAIN_NONCE, cited, fresh_nonce, sealed
-from .gather import Gatherer, Lead
-from .pack import Bundle, Packed, Packer
 from .places import known_project
 from .provenance import id_of, told_type
-from .reading_order import LEFT_OUT, Reading, reading
 from .search import hint_of
 from .threads import thread_hits
 from .tokens import TokenCounter, count_tokens, cut_to

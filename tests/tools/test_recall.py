@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
-from zibaldone.tools.pack import NOTES
+from zibaldone.tools.bundle.pack import NOTES
 from zibaldone.tools.recall import recall
 from zibaldone.tools.render import plain
 from zibaldone.tools.search import search

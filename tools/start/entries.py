@@ -22,10 +22,10 @@ from ...vault.note import CONTEXT_SET
 from ...vault.rules import LEVELS, MEMORY, Rule
 from ..answers import Origin
 from ..borders import Borders
-from ..candidates import line_of
-from ..envelope import quoted
+from ..bundle.candidates import line_of
+from ..bundle.envelope import quoted
+from ..bundle.pack import citation
 from ..marks import pinned
-from ..pack import citation
 from ..plans import unfinished
 from ..provenance import Provenance, provenances
 from ..render import counted

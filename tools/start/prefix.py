@@ -13,9 +13,9 @@ from typing import Literal
 
 from ...indexer.catalog import Row
 from ..answers import Origin
-from ..candidates import Measure
-from ..envelope import CUT_LINE, PLAIN_NONCE, Block, cited, sealed
-from ..pack import shortened
+from ..bundle.candidates import Measure
+from ..bundle.envelope import CUT_LINE, PLAIN_NONCE, Block, cited, sealed
+from ..bundle.pack import shortened
 from .answers import StartKind, StartPartName
 
 Line = tuple[str, str]

@@ -16,9 +16,9 @@ from ...vault.settings import Settings
 from ..answers import IndexState
 from ..auditing import auditing
 from ..borders import Borders
-from ..candidates import Measure
+from ..bundle.candidates import Measure
+from ..bundle.envelope import PLAIN_NONCE, body, fresh_nonce, sealed
 from ..derivation import settled
-from ..envelope import PLAIN_NONCE, body, fresh_nonce, sealed
 from ..kinds import checked_name
 from ..places import known_project
 from ..provenance import date_of

@@ -2,8 +2,8 @@
 
 from hypothesis import given
 from hypothesis import strategies as st
-from zibaldone.tools.candidates import Measure
-from zibaldone.tools.envelope import PLAIN_NONCE, body, sealed
+from zibaldone.tools.bundle.candidates import Measure
+from zibaldone.tools.bundle.envelope import PLAIN_NONCE, body, sealed
 from zibaldone.tools.start.prefix import Entry, Prefix
 from zibaldone.tools.tokens import count_tokens
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from ..indexer.index import Hit
-from ..vault.authorship import least
+from ...indexer.index import Hit
+from ...vault.authorship import least
+from ..provenance import id_of
 from .candidates import by_value
 from .conflicts import Clash, mark
 from .envelope import Block, body
 from .pack import Bundle, Packed, citation
-from .provenance import id_of
 
 LEFT_OUT = ("budget", "maxPerSource", "limit")
 

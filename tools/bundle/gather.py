@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from ..indexer.catalog import Row
-from ..indexer.graph import Neighbour
-from ..indexer.index import Found, Hit, Index
-from ..vault.errors import NoteNotFound
-from ..vault.markdown import parse
-from ..vault.note import read_note
-from ..vault.sections import find_part
-from .borders import Borders
+from ...indexer.catalog import Row
+from ...indexer.graph import Neighbour
+from ...indexer.index import Found, Hit, Index
+from ...vault.errors import NoteNotFound
+from ...vault.markdown import parse
+from ...vault.note import read_note
+from ...vault.sections import find_part
+from ..borders import Borders
 
 STARTS = 8
 """Hits beside which is looked, and whose links are followed."""

@@ -10,12 +10,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
-from ..indexer.index import Hit, Index
+from ...indexer.index import Hit, Index
+from ..provenance import id_of, type_of
+from ..search import shown
+from ..similarity import Sign, contradiction
 from .candidates import Candidate, Measure
 from .gather import Lead
-from .provenance import id_of, type_of
-from .search import shown
-from .similarity import Sign, contradiction
 
 COMPARED = 16
 """Facts that are compared with each other: those of the most value."""

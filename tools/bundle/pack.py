@@ -10,15 +10,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..indexer.catalog import Row
-from ..indexer.index import Hit
-from ..vault.memory import normal_form
-from .answers import Origin, Reason
+from ...indexer.catalog import Row
+from ...indexer.index import Hit
+from ...vault.memory import normal_form
+from ..answers import Origin, Reason
+from ..provenance import date_of
+from ..search import shown
+from ..tokens import cut_to
 from .candidates import Candidate, Measure, by_value
 from .envelope import CUT_LINE, CUT_MARK, PLAIN_NONCE, cited, sealed
-from .provenance import date_of
-from .search import shown
-from .tokens import cut_to
 
 NOTES = 25
 """Notes in one bundle at most."""

@@ -18,7 +18,7 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..vault.paths import is_control
+from ...vault.paths import is_control
 
 CUT_MARK = " […]"
 CUT_LINE = "[…]"

@@ -6,15 +6,15 @@ import datetime as dt
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..indexer.index import Hit
-from ..indexer.passages import today
-from .answers import MemoryType
+from ...indexer.index import Hit
+from ...indexer.passages import today
+from ..answers import MemoryType
+from ..provenance import Provenance, date_of, id_of, provenances, type_of
+from ..search import shown
+from ..tokens import TokenCounter
+from ..vault import Vault
 from .envelope import quoted
 from .gather import Lead
-from .provenance import Provenance, date_of, id_of, provenances, type_of
-from .search import shown
-from .tokens import TokenCounter
-from .vault import Vault
 from .weights import authority, types_asked, weight
 
 

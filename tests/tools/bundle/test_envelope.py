@@ -5,8 +5,16 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from zibaldone.tools import envelope
-from zibaldone.tools.envelope import PLAIN_NONCE, Block, body, cited, fresh_nonce, quoted, sealed
+from zibaldone.tools.bundle import envelope
+from zibaldone.tools.bundle.envelope import (
+    PLAIN_NONCE,
+    Block,
+    body,
+    cited,
+    fresh_nonce,
+    quoted,
+    sealed,
+)
 from zibaldone.tools.tokens import count_tokens
 
 SIGNS = st.sampled_from("[1] 23]\n\r\v\x85\u2028·</>recalled ")

@@ -14,7 +14,7 @@ from zibaldone.tools.recall import recall
 from zibaldone.tools.similarity import contradiction
 from zibaldone.tools.tokens import count_tokens
 
-DATA = Path(__file__).parents[1] / "data"
+DATA = Path(__file__).parents[2] / "data"
 
 
 def pairs(name):

@@ -6,8 +6,8 @@ import pytest
 from zibaldone.indexer.catalog import Names
 from zibaldone.indexer.index import Hit
 from zibaldone.indexer.passages import Passage
+from zibaldone.tools.bundle.weights import FADING, HALF_LIFE, authority, types_asked, weight
 from zibaldone.tools.provenance import Provenance
-from zibaldone.tools.weights import FADING, HALF_LIFE, authority, types_asked, weight
 
 DAY = dt.date(2026, 11, 15)
 HOW, WHO, NEITHER = {"procedural"}, {"identity"}, set()

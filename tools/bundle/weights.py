@@ -13,10 +13,10 @@ import re
 import unicodedata
 from itertools import zip_longest
 
-from ..indexer.catalog import Names
-from ..indexer.index import Hit
-from .answers import MemoryType
-from .provenance import Provenance, id_of, type_of
+from ...indexer.catalog import Names
+from ...indexer.index import Hit
+from ..answers import MemoryType
+from ..provenance import Provenance, id_of, type_of
 
 ASKED = 1.3
 """How much more a passage counts whose type the question asks for."""
