@@ -149,7 +149,8 @@ class Catalog:
                 for statement in _TABLES.split(";")[:-1]:
                     self._db.execute(statement)
                 # Not one note has been looked for yet, so the index is behind.
-                first = (("change", 0), ("doc", 1), ("behind", 1))
+                # The time in ms: no number of a catalog that was dropped comes again.
+                first = (("change", time.time_ns() // 1_000_000), ("doc", 1), ("behind", 1))
                 self._db.executemany("INSERT INTO meta VALUES (?, ?)", first)
 
     def _use_log(self) -> None:

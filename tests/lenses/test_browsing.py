@@ -181,6 +181,15 @@ def test_the_shelf_is_kept_until_the_index_changes(house, fill):
     assert {row.title for row in vault.index.ask(shelves.now).newest} >= {"New"}
 
 
+def test_a_shelf_of_an_index_that_was_dropped_is_not_kept(house):
+    vault = house(FILES).vault
+    shelves = Shelves(vault)
+    gone = vault.index.ask(shelves.now).newest[0].path
+    (vault.layout.root / gone).unlink()
+    vault.index.forget()
+    assert gone not in {row.path for row in vault.index.ask(shelves.now).newest}
+
+
 def test_folders_count_what_is_below_them(house):
     vault = house(FILES).vault
     shelf = vault.index.ask(Shelves(vault).now)

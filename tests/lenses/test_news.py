@@ -56,6 +56,18 @@ def test_a_note_that_is_only_touched_is_no_news(news):
     assert news.since(now)[1:] == (set(), set())
 
 
+def test_an_index_that_is_built_anew_is_no_news_and_what_comes_after_it_is(news):
+    for number in range(5):
+        write(news, "Plan.md", f"---\nid: aaaaaaaaaaa1\n---\n{number}\n")
+        before = news.now()
+    news._vault.index.forget()
+    news._vault.index.refresh()
+    after, *told = news.since(before)
+    assert after > before and told == [set(), set()]
+    write(news, "Plan.md", FILES["Plan.md"])
+    assert news.since(after)[1] == news.since(before)[1] == {"aaaaaaaaaaa1"}
+
+
 def test_who_has_missed_too_much_is_told_so(news):
     news.now()
     assert news.since(-1) is None
