@@ -1,6 +1,7 @@
 """The benchmark runs, measures every row, and can fail."""
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -65,15 +66,28 @@ def known_item_queries(vault, n, seed):
 """
 
 
-@pytest.mark.slow
-def test_another_generator_can_make_the_vault_and_a_lost_note_shows(tmp_path):
+def test_another_generator_can_make_the_vault_and_a_lost_note_shows(tmp_path, corpus):
+    import quality
+    from baseline import Fts
+    from setting import Setting, use_cache
+
     other = tmp_path / "other.py"
     other.write_text(GENERATOR.replace("WHERE", repr("Note {}.md")), encoding="utf-8")
-    out = tmp_path / "out"
-    arguments = ("--counts", "20", "--scale", "0.03", "--generator", str(other))
-    ran, found = run(out, *arguments, "--work", str(tmp_path))
-    assert ran.returncode == 0, ran.stderr
-    assert found["known items"]["20"]["one"]["zibaldone"] == [1.0, 1.0, 1.0]
+    setting = Setting(tmp_path, 20, [], 0.03)
+    setting.vault.mkdir()
+    use_cache(setting.cache)
+    generator = corpus.load(other)
+    generator.generate(setting.vault, setting.count, 3)
+    setting.queries = generator.known_item_queries(setting.vault, 20, 3)
+    fts = Fts(tmp_path / "fts.db")
+    fts.build(setting.vault)
+    found = [quality.known_items(setting, fts)]
+    shutil.rmtree(setting.vault)
+    setting.vault.mkdir()
+    use_cache(tmp_path / "second")
+    found.append(quality.known_items(setting, fts))
+    fts.close()
+    assert [each["one"]["zibaldone"] for each in found] == [[1.0, 1.0, 1.0], [0.0, 0.0, 0.0]]
 
 
 def row(report, what, p50, p95=None, cpu=None, cpu_p95=None):
