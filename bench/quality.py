@@ -14,9 +14,9 @@ from typing import Any
 from baseline import Fts
 from report import columns
 from setting import Setting
+from zibaldone.tools.policy.similarity import compare
 from zibaldone.tools.recall import recall
 from zibaldone.tools.search import search
-from zibaldone.tools.similarity import compare
 from zibaldone.tools.vault import Vault
 
 RANKS = (1, 5, 10)

@@ -42,13 +42,13 @@ from .answers import (
 from .auditing import auditing
 from .diff import unified
 from .enforcement import Guard
-from .form import checked_tag
 from .hidden import as_told, changed_around, refuse_waiting
 from .kinds import refuse_agents
 from .linked import backlinks, links, missing_part
 from .marks import refuse_marks, refuse_pins
 from .own_words import in_own_words
 from .places import known_project, new_note, project_name
+from .policy.form import checked_tag
 from .provenance import date_of, known_origin, known_type
 from .refs import resolve, whole
 from .secrets import refuse_secrets

@@ -15,18 +15,18 @@ from ..vault.errors import InvalidArgument, NoteNotFound
 from ..vault.markdown import parse
 from ..vault.note import read_note
 from .answers import MemoryType, Remembered, Similar
-from .form import Candidate, check_form
-from .gate import CHANGED, Verdict, find_line, give_receipt, judge, name_of, read_verdict
-from .idempotency import answer_again, key_of
 from .lifecycle import update_memory
 from .marks import refuse_pins
-from .near import Memory, look, sourced
 from .places import project_name
+from .policy.form import Candidate, check_form
+from .policy.gate import CHANGED, Verdict, find_line, give_receipt, judge, name_of, read_verdict
+from .policy.idempotency import answer_again, key_of
+from .policy.near import Memory, look, sourced
+from .policy.writing import Target, id_of, skip, stamped, target, told, write
 from .refusals import ReceiptRefused
 from .secrets import refuse_secrets
 from .trust import gate_of, lowered, refuse_reader, with_trust
 from .vault import Vault
-from .writing import Target, id_of, skip, stamped, target, told, write
 
 LOOKS = 2
 """How often is looked before a write that may be held, when others write to the same note."""

@@ -19,8 +19,8 @@ from ..vault.memory import Observation, observations, remove_observation, replac
 from ..vault.note import Note, read_note
 from ..vault.source import Source, readable
 from .answers import Origin
+from .policy.receipts import as_text
 from .provenance import known_origin
-from .receipts import as_text
 from .refusals import ProposalChanged
 from .subjects import owner_only
 from .trust import UNREVIEWED

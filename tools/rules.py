@@ -40,9 +40,9 @@ from ..vault.source import Source
 from ..vault.statement import parse_statement
 from .answers import RuleAdded, RuleLine, Rules, RulesChecked, Violation
 from .enforcement import rows_told
-from .form import checked_tag
 from .kinds import ask_fresh, places, present, rows_of
 from .places import known_project, project_name
+from .policy.form import checked_tag
 from .refusals import OwnerOnly
 from .secrets import refuse_secrets
 from .trust import UNREVIEWED, said_by

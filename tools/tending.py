@@ -30,12 +30,12 @@ from ..vault.note import Note, parse_note, read_note
 from ..vault.source import Source
 from .marks import FURTHEST, PIN, is_pin, place_of
 from .places import known_project
+from .policy.writing import notes_in
 from .refs import whole
 from .refusals import NameUnknown
 from .secrets import refuse_secrets
 from .subjects import owner_only
 from .vault import Vault
-from .writing import notes_in
 
 MUTED = "muted"
 TAGS = "tags"

@@ -43,10 +43,10 @@ from .answers import (
 )
 from .enforcement import Guard
 from .kinds import ask_fresh, checked_name, is_called, name_key, places, present, rows_of
+from .policy.similarity import compare
 from .provenance import known_origin
 from .search import shown
 from .secrets import refuse_secrets
-from .similarity import compare
 from .trust import said_by
 from .vault import Vault
 

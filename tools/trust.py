@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from ..vault.settings import Client, Settings, WriteGate
 from .answers import Origin
-from .form import Candidate
+from .policy.form import Candidate
 from .refusals import ClientReadOnly, ClientUntrusted
 
 OF_AGENTS = ("agent", "untrusted")

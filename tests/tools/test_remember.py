@@ -228,7 +228,7 @@ def test_a_failure_below_names_the_note(opened, monkeypatch):
         raise NoteUnusable("", "it would not read back")
 
     vault = opened({"agent-memory/food.md": "- rye bread\n"})
-    monkeypatch.setattr("zibaldone.tools.writing.append_observation", unusable)
+    monkeypatch.setattr("zibaldone.tools.policy.writing.append_observation", unusable)
     with pytest.raises(NoteUnusable, match=r"^agent-memory/food\.md cannot be used: it would not"):
         remember_about_user(vault, "hates liquorice", "food")
     with pytest.raises(NoteUnusable, match=r"^agent-memory/new\.md cannot be used: it would not"):

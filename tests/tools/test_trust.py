@@ -1,9 +1,9 @@
 """How far a caller is trusted: the settings lower it, its own word lowers it, nothing raises it."""
 
 import pytest
-from zibaldone.tools.form import check_form
 from zibaldone.tools.lifecycle import forget, update_memory
 from zibaldone.tools.notes import create_note, delete_note, edit_note, get_note
+from zibaldone.tools.policy.form import check_form
 from zibaldone.tools.recall import recall
 from zibaldone.tools.refusals import ClientReadOnly, ClientUntrusted
 from zibaldone.tools.remember import remember_about_project, remember_about_user

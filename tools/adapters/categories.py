@@ -17,8 +17,8 @@ from ...vault.memory import canonical, normal_form
 from ...vault.paths import fingerprint
 from ...vault.rules import LEVELS, MEMORY, Level
 from ...vault.statement import parse_statement
-from ..form import checked_tag
 from ..places import known_project
+from ..policy.form import checked_tag
 from ..rules import add_rule, get_rules
 from ..trust import lowered
 from ..vault import Vault

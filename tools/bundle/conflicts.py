@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 from ...indexer.index import Hit, Index
+from ..policy.similarity import Sign, contradiction
 from ..provenance import id_of, type_of
 from ..search import shown
-from ..similarity import Sign, contradiction
 from .candidates import Candidate, Measure
 from .gather import Lead
 

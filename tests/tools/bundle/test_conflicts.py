@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 from zibaldone.indexer.analysis import stems
-from zibaldone.tools.echo import heard
+from zibaldone.tools.policy.echo import heard
+from zibaldone.tools.policy.similarity import contradiction
 from zibaldone.tools.recall import recall
-from zibaldone.tools.similarity import contradiction
 from zibaldone.tools.tokens import count_tokens
 
 DATA = Path(__file__).parents[2] / "data"

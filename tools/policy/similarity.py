@@ -22,8 +22,8 @@ from difflib import SequenceMatcher
 from math import exp
 from typing import Literal
 
-from ..indexer.analysis import NEGATIONS, stems
-from ..vault.memory import normal_form
+from ...indexer.analysis import NEGATIONS, stems
+from ...vault.memory import normal_form
 from .lexicon import CHANGES, DATES, FRAME, LESS, MEANINGS, NEGATIVE, NUMERALS, in_one_word
 
 Kind = Literal["same", "reworded", "contradicting", "related", "unrelated"]

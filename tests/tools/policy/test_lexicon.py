@@ -4,8 +4,8 @@ from collections import Counter
 
 import pytest
 from zibaldone.indexer.analysis import stems
-from zibaldone.tools import lexicon
-from zibaldone.tools.lexicon import CHANGES, LESS, MEANINGS, in_one_word, other_words
+from zibaldone.tools.policy import lexicon
+from zibaldone.tools.policy.lexicon import CHANGES, LESS, MEANINGS, in_one_word, other_words
 
 
 def test_each_word_has_one_meaning_and_one_stem():

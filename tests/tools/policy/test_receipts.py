@@ -5,7 +5,14 @@ import base64
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from zibaldone.tools.receipts import EXPIRED, FORGED, LASTS, OTHER_CALLER, OTHER_WORDS, Receipts
+from zibaldone.tools.policy.receipts import (
+    EXPIRED,
+    FORGED,
+    LASTS,
+    OTHER_CALLER,
+    OTHER_WORDS,
+    Receipts,
+)
 from zibaldone.tools.refusals import ReceiptRefused
 
 RECEIPTS = Receipts(b"k" * 32)

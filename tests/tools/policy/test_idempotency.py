@@ -4,8 +4,8 @@ import subprocess
 import sys
 
 import pytest
-from zibaldone.tools.idempotency import KEY_LENGTH
 from zibaldone.tools.lifecycle import forget, update_memory
+from zibaldone.tools.policy.idempotency import KEY_LENGTH
 from zibaldone.tools.remember import remember_about_project, remember_about_user
 from zibaldone.tools.vault import Caller, Vault
 from zibaldone.vault.errors import InvalidArgument

@@ -9,24 +9,24 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from ..indexer.catalog import Row
-from ..indexer.index import Hit
-from ..indexer.view import Scope
-from ..vault.categories import category_key, check_label, file_name
-from ..vault.errors import CategoryRefused, NoteNotFound, PathRefused
-from ..vault.memory import observations
-from ..vault.note import read_note
-from .answers import Similar
+from ...indexer.catalog import Row
+from ...indexer.index import Hit
+from ...indexer.view import Scope
+from ...vault.categories import category_key, check_label, file_name
+from ...vault.errors import CategoryRefused, NoteNotFound, PathRefused
+from ...vault.memory import observations
+from ...vault.note import read_note
+from ..answers import Similar
+from ..enforcement import Guard
+from ..places import memory_folder
+from ..provenance import line_origin
+from ..search import shown
+from ..vault import Vault
+from ..versions import FIRST_VERSION, with_versions
 from .echo import Heard, heard, told_again, told_within
-from .enforcement import Guard
 from .form import Candidate
 from .lexicon import other_words
-from .places import memory_folder
-from .provenance import line_origin
-from .search import shown
 from .similarity import compare
-from .vault import Vault
-from .versions import FIRST_VERSION, with_versions
 
 SIMILAR_SHOWN = 5
 COMPARED, MORE_COMPARED = 10, 5

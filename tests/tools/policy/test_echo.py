@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from zibaldone.tools.echo import heard, told_again, told_within
+from zibaldone.tools.policy.echo import heard, told_again, told_within
 
 KNOWN = {"a": "Prefers dark themes in every editor.", "b": "Likes tea", "c": "Sails. On Sundays."}
 

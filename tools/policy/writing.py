@@ -9,30 +9,30 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from ..indexer.passages import is_live, today
-from ..indexer.sync import is_note
-from ..vault.categories import category_key, file_name
-from ..vault.errors import NoteNotFound, NoteUnusable, naming
-from ..vault.frontmatter import set_property
-from ..vault.ids import is_id, new_block_id, new_id
-from ..vault.layout import conflict_copy
-from ..vault.memory import (
+from ...indexer.passages import is_live, today
+from ...indexer.sync import is_note
+from ...vault.categories import category_key, file_name
+from ...vault.errors import NoteNotFound, NoteUnusable, naming
+from ...vault.frontmatter import set_property
+from ...vault.ids import is_id, new_block_id, new_id
+from ...vault.layout import conflict_copy
+from ...vault.memory import (
     Observation,
     append_observation,
     new_memory_source,
     observations,
     stamp_id,
 )
-from ..vault.note import Note, check_size, read_note
-from ..vault.paths import NOTE_ENDING
-from ..vault.source import Source
-from .answers import Remembered
+from ...vault.note import Note, check_size, read_note
+from ...vault.paths import NOTE_ENDING
+from ...vault.source import Source
+from ..answers import Remembered
+from ..places import new_note
+from ..trust import UNREVIEWED
+from ..vault import Vault
+from ..versions import FIRST_VERSION, versions
 from .form import Candidate
 from .near import Memory
-from .places import new_note
-from .trust import UNREVIEWED
-from .vault import Vault
-from .versions import FIRST_VERSION, versions
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,18 +14,18 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from ..vault.errors import InvalidArgument, NoteNotFound
-from ..vault.ids import derived_block_id
-from ..vault.memory import Observation, observations
-from ..vault.note import Note, read_note
-from ..vault.store import signing_key
-from .answers import Similar
+from ...vault.errors import InvalidArgument, NoteNotFound
+from ...vault.ids import derived_block_id
+from ...vault.memory import Observation, observations
+from ...vault.note import Note, read_note
+from ...vault.store import signing_key
+from ..answers import Similar
+from ..refusals import ReceiptRefused
+from ..trust import Caller, gate_of
+from ..vault import Vault
 from .form import Candidate
 from .near import Memory
 from .receipts import Receipts, as_text
-from .refusals import ReceiptRefused
-from .trust import Caller, gate_of
-from .vault import Vault
 
 CHANGED = "a memory that was shown has changed since, or is gone"
 MORE_NOW = "there is now another memory like it, which was not shown"

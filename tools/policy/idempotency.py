@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import hashlib
 
-from ..vault.errors import InvalidArgument, NoteNotFound
-from ..vault.memory import find_observation
-from ..vault.note import Note, parse_note, read_note
-from ..vault.revision import Record
-from .answers import Remembered
+from ...vault.errors import InvalidArgument, NoteNotFound
+from ...vault.memory import find_observation
+from ...vault.note import Note, parse_note, read_note
+from ...vault.revision import Record
+from ..answers import Remembered
+from ..trust import UNREVIEWED, Caller
+from ..vault import Vault
 from .form import Candidate
 from .receipts import as_text
-from .trust import UNREVIEWED, Caller
-from .vault import Vault
 
 KEY_LENGTH = 200
 

@@ -16,7 +16,7 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from .refusals import ReceiptRefused
+from ..refusals import ReceiptRefused
 
 LASTS = 1800
 """Seconds for which a receipt holds."""

@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import get_args
 
-from ..vault.errors import InvalidArgument
-from ..vault.markdown import parse
-from ..vault.memory import canonical, normal_form
-from .answers import MemoryType
+from ...vault.errors import InvalidArgument
+from ...vault.markdown import parse
+from ...vault.memory import canonical, normal_form
+from ..answers import MemoryType
 
 TAG = re.compile(r"[\w/-]*[^\W\d][\w/-]*")
 REFERENCE = re.compile(r"[A-Za-z0-9-]{1,64}(@v[0-9]{1,9})?")

@@ -11,8 +11,8 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from ..vault.markdown import parse
-from ..vault.memory import normal_form
+from ...vault.markdown import parse
+from ...vault.memory import normal_form
 
 _DATE = r"\d{4}-\d\d-\d\d"
 _ORIGIN = "(?:owner|agent|untrusted|system)"

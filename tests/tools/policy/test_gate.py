@@ -4,11 +4,12 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from zibaldone.tools import gate, near, receipts, review
-from zibaldone.tools.gate import Verdict, read_verdict
+from zibaldone.tools import review
 from zibaldone.tools.history import history
 from zibaldone.tools.lifecycle import forget, update_memory
 from zibaldone.tools.notes import get_note
+from zibaldone.tools.policy import gate, near, receipts
+from zibaldone.tools.policy.gate import Verdict, read_verdict
 from zibaldone.tools.recall import recall
 from zibaldone.tools.refusals import ReceiptRefused
 from zibaldone.tools.remember import remember_about_project, remember_about_user
@@ -291,7 +292,7 @@ def test_a_receipt_is_stale_when_there_is_more_to_judge(vault, dark):
 def test_a_receipt_grows_old(vault, dark, monkeypatch):
     receipt = remember(vault).receipt
     later = time.time() + receipts.LASTS + 2
-    monkeypatch.setattr("zibaldone.tools.gate.time.time", lambda: later)
+    monkeypatch.setattr("zibaldone.tools.policy.gate.time.time", lambda: later)
     assert refused(lambda: remember(vault, receipt=receipt, verdict="new")) == receipts.EXPIRED
 
 

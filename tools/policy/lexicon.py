@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from ..indexer.analysis import stems
+from ...indexer.analysis import stems
 
 NUMERALS: Final[Mapping[str, str]] = {
     word: str(number)

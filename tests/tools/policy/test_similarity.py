@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from zibaldone.indexer.analysis import stems
-from zibaldone.tools.similarity import Similarity, compare
+from zibaldone.tools.policy.similarity import Similarity, compare
 
 PAIRS = [
     json.loads(line)
-    for line in (Path(__file__).parents[1] / "data/pairs.jsonl").read_text("utf-8").splitlines()
+    for line in (Path(__file__).parents[2] / "data/pairs.jsonl").read_text("utf-8").splitlines()
 ]
 LABELS = {"same", "reworded", "contradicting", "related", "unrelated"}
 NEAR = ("reworded", "contradicting")

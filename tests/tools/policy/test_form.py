@@ -1,7 +1,7 @@
 """The form of what is to be remembered: what is kept of it, and what cannot be kept."""
 
 import pytest
-from zibaldone.tools.form import SUMMARY_LENGTH, check_form, checked_tag
+from zibaldone.tools.policy.form import SUMMARY_LENGTH, check_form, checked_tag
 from zibaldone.vault.errors import InvalidArgument, ObservationRefused
 
 
