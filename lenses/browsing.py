@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import mimetypes
+import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -181,7 +182,7 @@ def file_page(visit: Visit) -> File:
     hidden = layout.ignored(name) or name.lower().endswith((".md", ".toml"))
     if hidden or (not visit.lens and layout.place(name).note_class == "agent-memory"):
         raise NoteNotFound(path)
-    if not real.is_file():
+    if not os.path.isfile(real):  # noqa: PTH113 - Path.is_file raises for a long name
         raise NoteNotFound(path)
     kind = mimetypes.guess_type(name)[0] if is_image(name) else None
     return File(real, kind or "application/octet-stream", real.name, inline=kind is not None)
