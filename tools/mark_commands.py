@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from ..vault.errors import NoteNotFound
 from . import tending
 from .commands import JsonOption, VaultOption, opened, write, write_json
 from .refusals import NameUnknown
@@ -52,7 +53,7 @@ def mute(
 ) -> None:
     """Keep a category of memory out of every recall and start; search still finds it, marked."""
     with opened(vault_folder) as vault:
-        done = tending.mute(vault, _note_of(vault, ref, project), muted=True)
+        done = _mute(vault, ref, project, muted=True)
         _show("Muted", done, as_json=as_json)
 
 
@@ -64,18 +65,22 @@ def unmute(
 ) -> None:
     """Let a category of memory be recalled again."""
     with opened(vault_folder) as vault:
-        done = tending.mute(vault, _note_of(vault, ref, project), muted=False)
+        done = _mute(vault, ref, project, muted=False)
         _show("Unmuted", done, as_json=as_json)
 
 
-def _note_of(vault: Vault, ref: str, project: str | None) -> str:
-    """The note of a category; where there is none of that name, what the name may be besides."""
+def _mute(vault: Vault, ref: str, project: str | None, *, muted: bool) -> tending.Tended:
+    """Mute the note of a category; where there is none of that name, the memory so called."""
     try:
-        return tending.category_note(vault, ref, project)
-    except NameUnknown:
+        path = tending.category_note(vault, ref, project)
+    except NameUnknown as unknown:
         if project is not None:
             raise
-        return ref
+        try:
+            return tending.mute(vault, ref, muted=muted)
+        except NoteNotFound:
+            raise unknown from None
+    return tending.mute(vault, path, muted=muted)
 
 
 def _show(done: str, tended: tending.Tended, *, as_json: bool) -> None:

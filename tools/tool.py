@@ -148,7 +148,8 @@ class Tool:
     @property
     def subject(self) -> Argument | None:
         """The argument that a person types first, without its name."""
-        names = ("observation", "query", "ref", "title", "task", "thread", "name")
+        names = ["observation", "query", "ref", "title", "task", "name"]
+        names += [one.name for one in self.arguments if one.name == "thread" and one.required]
         return next((one for one in self.arguments if one.name in names), None)
 
     def input_schema(self) -> Json:

@@ -98,7 +98,7 @@ def test_every_tool_is_a_command(vault, capsys) -> None:
         "fail_step": ["Load", "--step", "check", "--reason", "row 7"],
         "skip_step": ["Load", "--step", "publish"],
         "resume_point": ["Load"],
-        "start_session": ["berths", "--project", "harbour"],
+        "start_session": ["--thread", "berths", "--project", "harbour"],
         "progress": [],
         "take_note": ["berths", "--text", "Row 7 is empty.", "--kind", "decision"],
         "read_notes": ["berths"],

@@ -134,6 +134,9 @@ def test_the_commands_pin_and_mute(opened, on_disk, vault_dir, capsys):
     assert zib("unmute", "tea")[0] == 0
     assert on_disk("agent-memory/tea.md") == TEA
     assert zib("mute", "tea", "--project", "acme")[0] == 3
+    capsys.readouterr()
+    assert cli.run(["mute", "coffee", "--vault", str(vault_dir)]) == 3
+    assert "no category called 'coffee'. There is: " in capsys.readouterr().err
 
 
 def test_only_memory_is_muted(opened):
