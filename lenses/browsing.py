@@ -30,7 +30,7 @@ FOUND = 30
 TITLES = 8
 QUERY_LENGTH = 400
 
-_WORD = re.compile(r"[\w+#.'’-]+|[^\w+#.'’-]+")
+_WORD = re.compile(r"(\w(?:[\w+#.'’-]*[\w+#])?)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,8 +165,8 @@ def marked(text: str, query: str) -> Markup:
     """Return a text with the words of a query marked, in whatever form they stand there."""
     wanted = set(terms(query))
     parts = []
-    for word in _WORD.findall(text):
-        found = word[0].isalnum() and not wanted.isdisjoint(terms(word))
+    for number, word in enumerate(_WORD.split(text)):
+        found = number % 2 and not wanted.isdisjoint(terms(word))
         parts.append(Markup("<mark>{}</mark>").format(word) if found else escape(word))
     return Markup("").join(parts)
 

@@ -265,7 +265,7 @@ SPANISH: Final[dict[str, str]] = {
     "never recalled": "nunca recordado",
     "Tool": "Herramienta",
     "a question with {secret} in it": "una pregunta que contenía {secret}",
-    "a purged question": "una pregunta borrada",
+    "a purged question": "una pregunta eliminada",
     "no words": "sin palabras",
     "an agent without a name": "un agente sin nombre",
     "found nothing": "no encontró nada",
@@ -332,7 +332,7 @@ SPANISH: Final[dict[str, str]] = {
     "What others have changed since is left.": "Lo que otros han cambiado después se queda.",
     "Take it back": "Deshacerlo",
     "Nothing has happened, as far as these words go.": "No ha pasado nada que encaje con esto.",
-    "a purged note": "una nota borrada",
+    "a purged note": "una nota eliminada",
     "What changed": "Qué cambió",
     "{n} revision": "{n} revisión",
     "{n} revisions": "{n} revisiones",
@@ -356,8 +356,9 @@ SPANISH: Final[dict[str, str]] = {
     "Purge…": "Borrar para siempre…",
     "Purge": "Borrar para siempre",
     "Purge for good?": "¿Borrar para siempre?",
-    "The words leave note, history, trash and index. Nothing brings them back.": "Las palabras "
-    "salen de la nota, la historia, la papelera y el índice. Nada las devuelve.",
+    "The words leave note, history, trash, audit and index. Nothing brings them back.": "Las "
+    "palabras salen de la nota, la historia, la papelera, la auditoría y el índice. Nada las "
+    "devuelve.",
     "Note": "Nota",
     "Purge, and prove it": "Borrar, y demostrarlo",
     "Purged": "Borrado",

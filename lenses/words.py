@@ -52,7 +52,11 @@ class Words:
 
     def count(self, number: int, one: str, many: str) -> str:
         """Return a text with a number, in the singular or the plural."""
-        return self(one if number == 1 else many, n=f"{number:,}".replace(",", "\u202f"))
+        return self(one if number == 1 else many, n=self.number(number))
+
+    def number(self, number: int) -> str:
+        """Return a number with its thousands apart."""
+        return f"{number:,}".replace(",", "\u202f")
 
     def date(self, moment: datetime) -> str:
         """Return a day in words."""

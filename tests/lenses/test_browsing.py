@@ -129,6 +129,9 @@ def test_any_query_has_an_answer(site, query):
 
 def test_marks_are_the_only_markup_of_a_snippet():
     assert str(marked("a <b> teas & c", "tea")) == "a &lt;b&gt; <mark>teas</mark> &amp; c"
+    assert str(marked("‘Tea.’ C++, tea-", "tea c++")) == (
+        "‘<mark>Tea</mark>.’ <mark>C++</mark>, <mark>tea</mark>-"
+    )
 
 
 # Files

@@ -50,7 +50,7 @@ def test_it_shows_what_is_loaded_in_its_order_with_its_weight(site):
     assert loaded.index("Tea") < loaded.index("Pine") < loaded.index("Memory about the user")
     assert f'href="/m/{TEA}"' in loaded and f'href="/n/{PINE}"' in loaded
     told = plain(text)
-    assert f"{answer.tokens} of {answer.budget_tokens} tokens" in told
+    assert f"{answer.tokens} of 2 500 tokens" in told
     for one in answer.parts:
         assert f"{one.tokens} tokens" in told, one
     assert "links to nothing" in told and "Plan" not in loaded
