@@ -70,3 +70,9 @@ def refuse_marks(vault: Vault, before: Note, after: Note) -> None:
         raise OwnerOnly("make a note a context set")
     if before.muted != after.muted:
         raise OwnerOnly("mute memory", "The owner does it with `zib mute` and `zib unmute`.")
+
+
+def refuse_deletion(vault: Vault, note: Note) -> None:
+    """Raise `OwnerOnly` when an agent would delete a pinned note, which would unpin it."""
+    if vault.caller.origin != "owner" and not note.kind and place_of(note.tags) is not None:
+        raise OwnerOnly("delete a pinned note", "The owner unpins it with `zib unpin`.")

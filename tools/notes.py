@@ -45,7 +45,7 @@ from .enforcement import Guard
 from .hidden import as_told, changed_around, refuse_waiting
 from .kinds import refuse_agents
 from .linked import backlinks, links, missing_part
-from .marks import refuse_marks, refuse_pins
+from .marks import refuse_deletion, refuse_marks, refuse_pins
 from .own_words import in_own_words
 from .places import known_project, new_note, project_name
 from .policy.form import checked_tag
@@ -193,8 +193,8 @@ def edit_note(
 def delete_note(vault: Vault, ref: str) -> Deleted:
     """Move a note to the trash, from which only the owner restores or purges it.
 
-    Raises what `get_note` raises, `OwnerOnly` for one in which something waits for the owner's
-    review, and `StorageFailed`, with the note still in its place.
+    Raises what `get_note` raises, `OwnerOnly` for one that is pinned or in which something waits
+    for the owner's review, and `StorageFailed`, with the note still in its place.
     """
 
     def known() -> tuple[Row, int]:
@@ -205,7 +205,9 @@ def delete_note(vault: Vault, ref: str) -> Deleted:
     refuse_agents(vault, row.kind)
     note_id = row.id if is_id(row.id) else derived_id(row.path)
     with vault.store.transaction(row.path):
-        refuse_waiting(vault, read_note(vault.layout, row.path))
+        note = read_note(vault.layout, row.path)
+        refuse_waiting(vault, note)
+        refuse_deletion(vault, note)
         trash = vault.store.trash(row.path, note_id, vault.act("delete", note_id))
     vault.index.touched((row.path,))
     return Deleted("deleted", note_id, row.path, trash, linked)

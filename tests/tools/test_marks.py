@@ -69,6 +69,7 @@ def test_pins_have_an_order_that_their_owner_decides(opened):
         lambda vault: forget(vault, "bbbbbb"),
         lambda vault: delete_note(vault, "morning"),
         lambda vault: delete_note(vault, "projects/acme/Set.md"),
+        lambda vault: delete_note(vault, "projects/acme/Plan.md"),
     ],
 )
 def test_no_agent_sets_or_takes_away_a_mark(opened, vault_dir, act):
