@@ -140,7 +140,8 @@ class Prefix:
     def _leave(
         self, entry: Entry, reason: Literal["budget", "order", "missing"], tokens: int
     ) -> None:
-        if len(self.left) < self._named:
+        # However many links lead nowhere: where the prefix ends is always told.
+        if reason == "budget" or len(self.left) < self._named:
             self.left.append(Left(entry, reason, tokens))
         else:
             self.more += 1

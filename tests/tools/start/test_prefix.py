@@ -79,6 +79,13 @@ def test_what_is_missing_or_empty_takes_no_room_and_ends_nothing():
     ]
 
 
+def test_what_is_cut_is_named_behind_any_number_of_missing_ones():
+    gone = [entry(f"Gone {n}", missing=True) for n in range(9)]
+    prefix = taken(30, [*gone, entry("Tea", "Green. " * 90), entry("Small", "x")], named=3)
+    assert [one.reason for one in prefix.left] == ["missing"] * 3 + ["budget"]
+    assert prefix.more == 7
+
+
 def test_nothing_is_read_behind_what_is_named():
     read = []
 
