@@ -382,7 +382,7 @@ def _rules(answer: Rules) -> Iterator[Piece]:
 def _rules_checked(answer: RulesChecked) -> Iterator[Piece]:
     for one in answer.violations:
         yield f"{one.level}: {one.text}", "warning"
-        yield f"  not with {one.value:g}: {one.condition}  ", "text"
+        yield f"  false with {one.value:g}: {one.condition}  ", "text"
         yield f"{one.path}:{one.line} {one.name}\n", "path"
     if answer.ok:
         yield f"No violation in {counted(answer.checked, 'rule')}.\n", "good"

@@ -56,7 +56,7 @@ def revert(vault: Vault, agent: str, since: str) -> Reverted:
         with vault.store.locked():  # What is read now is what is put back.
             note = _Note(vault, agent, moment, each)
             if not names or not note.is_memory():
-                left.append(each)
+                left.append(note.path or each)
                 continue
             for found, known_as in zip(note.take_back(names), (reverted, left), strict=True):
                 known_as += [f"{note.path}#^{name}" for name in found]

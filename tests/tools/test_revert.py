@@ -3,6 +3,7 @@
 import pytest
 from zibaldone.tools.lifecycle import forget, update_memory
 from zibaldone.tools.notes import create_note, delete_note, edit_note, get_note
+from zibaldone.tools.plans import create_progress
 from zibaldone.tools.remember import remember_about_user
 from zibaldone.tools.revert import Reverted, revert
 from zibaldone.tools.search import search
@@ -193,8 +194,9 @@ def test_what_never_reached_its_note_is_nobodys_doing(owner, writer, monkeypatch
     assert search(owner, "likes mud rain").results == ()
 
 
-def test_notes_that_are_no_memory_are_named_and_left(owner, writer):
+def test_documents_and_plans_are_named_and_left(owner, writer):
     made = create_note(writer, "boat", "Log", "first\n")
     edit_note(writer, made.path, "append", "second\n")
-    assert revert(owner, "writer", EVER) == Reverted((), (made.note_id,))
+    plan = create_progress(writer, "Load the berths", ["ingest"])
+    assert revert(owner, "writer", EVER) == Reverted((), (made.path, plan.path))
     assert "second" in get_note(owner, made.path).content
