@@ -185,7 +185,8 @@ class Start:
         """The rules for the work; those on the memory itself the tools keep without telling."""
         found = [rule for row in rows if row.kind == "rules" for rule in self._told_rules(row)]
         for rule in sorted(found, key=lambda one: (LEVELS.index(one.level), one.path, one.line)):
-            yield f"- {rule.level}: {rule.statement} ({rule.path}:{rule.line} {rule.name})"
+            place = f"{rule.path}:{rule.line} {rule.name}".rstrip()
+            yield f"- {rule.level}: {rule.statement} ({place})"
 
     def _told_rules(self, row: Row) -> Iterator[Rule]:
         words = (hit.passage.words for hit in self.borders.told(row) if hit.passage)
