@@ -174,7 +174,7 @@ SPANISH: Final[dict[str, str]] = {
     "One fact": "Un dato",
     "The fact": "El dato",
     "found in the note": "encontrado en la nota",
-    "before {age}": "antes de {age}",
+    "before {age}": "antes del {age}",
     "It is written.": "Está escrito.",
     "It is forgotten: no search or recall finds it any more.": "Está olvidado: ninguna búsqueda lo "
     "encuentra ya.",
