@@ -111,7 +111,7 @@ def blind_spots(
     Raises as `audit` does.
     """
     found, _ = _retrievals(vault, wanted)
-    return _most((one for one in _questions(found) if is_missed(one[-1])), limit)
+    return _most([one for one in _questions(found) if is_missed(one[-1])], limit)
 
 
 def most_asked(vault: Vault, wanted: Wanted | None = None, limit: int = 50) -> tuple[Question, ...]:
@@ -224,8 +224,9 @@ def _questions(found: Iterable[Retrieval]) -> list[list[Retrieval]]:
     return [sorted(asked, key=_time) for asked in by_words.values()]
 
 
-def _most(questions: Iterable[list[Retrieval]], limit: int) -> tuple[Question, ...]:
-    often = sorted(questions, key=lambda asked: (len(asked), asked[-1].time), reverse=True)
+def _most(questions: Sequence[list[Retrieval]], limit: int) -> tuple[Question, ...]:
+    # Of two in one millisecond the one that came up last counts as the later.
+    often = sorted(reversed(questions), key=lambda asked: (len(asked), asked[-1].time), reverse=True)
     return tuple(map(_question, often[:limit]))
 
 
