@@ -226,7 +226,8 @@ def _questions(found: Iterable[Retrieval]) -> list[list[Retrieval]]:
 
 def _most(questions: Sequence[list[Retrieval]], limit: int) -> tuple[Question, ...]:
     # Of two in one millisecond the one that came up last counts as the later.
-    often = sorted(reversed(questions), key=lambda asked: (len(asked), asked[-1].time), reverse=True)
+    later_first = questions[::-1]
+    often = sorted(later_first, key=lambda asked: (len(asked), asked[-1].time), reverse=True)
     return tuple(map(_question, often[:limit]))
 
 
