@@ -6,6 +6,7 @@ unreviewed, out of date) is neither compared nor named.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -221,8 +222,9 @@ def _name(hit: Hit) -> str:
 
 def _similar(vault: Vault, candidate: Candidate, hits: Sequence[Hit]) -> tuple[Similar, ...]:
     found = []
+    idf = functools.cache(vault.index.idf)
     for hit in hits[: COMPARED + MORE_COMPARED]:
-        verdict = compare(candidate.text, shown(hit), vault.index.idf)
+        verdict = compare(candidate.text, shown(hit), idf)
         if verdict.kind == "unrelated" or (verdict.kind == "related" and verdict.score < RELATED):
             continue
         found.append(replace(_as_similar(hit), score=round(verdict.score, 3), kind=verdict.kind))
