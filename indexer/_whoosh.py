@@ -199,11 +199,11 @@ class Reader:
         toc = whoosh.TOC.read(storage, INDEX_NAME, GENERATION, whoosh.schema)
         (segment,) = toc.segments
         reader = whoosh.SegmentReader(storage, whoosh.schema, segment)
-        try:
-            return cls(reader, segment.open_file(storage, whoosh.W3Codec.POSTS_EXT))
-        except BaseException:
-            reader.close()
-            raise
+        with contextlib.ExitStack() as undoing:
+            undoing.callback(reader.close)
+            opened = cls(reader, segment.open_file(storage, whoosh.W3Codec.POSTS_EXT))
+            undoing.pop_all()
+        return opened
 
     def find(self, term: bytes) -> Postings | None:
         """Return the postings of a term, or `None`."""

@@ -13,7 +13,7 @@ import sqlite3
 import time
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -132,12 +132,11 @@ class Catalog:
         self._db = sqlite3.connect(
             path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
         )
-        try:
+        with ExitStack() as undoing:
+            undoing.callback(self._db.close)
             self._prepare()
             self._file = _identity(path)
-        except BaseException:
-            self._db.close()
-            raise
+            undoing.pop_all()
 
     def _prepare(self) -> None:
         self._use_log()
@@ -184,10 +183,9 @@ class Catalog:
         try:
             yield
             self._db.execute("COMMIT")
-        except BaseException:
+        finally:
             if self._db.in_transaction:
                 self._db.execute("ROLLBACK")
-            raise
 
     @contextmanager
     def reading(self) -> Iterator[None]:

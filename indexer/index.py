@@ -282,11 +282,10 @@ class Index:
         """Take the marks away; they come back when what is done with them fails."""
         with self._marks_lock:
             taken, self._marks = self._marks, set()
-        try:
+        with contextlib.ExitStack() as undoing:
+            undoing.callback(self.mark, taken)
             yield taken
-        except BaseException:
-            self.mark(taken)
-            raise
+            undoing.pop_all()
 
     def _absorb(self) -> None:
         with self._taking_marks() as paths:

@@ -22,7 +22,7 @@ import zlib
 from array import array
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -143,12 +143,11 @@ def _joined(parts: Sequence[_Part]) -> _Part:
 
 def _write(folder: Path, count: int, rows: Iterable[Row]) -> SegmentStamp:
     folder.mkdir(mode=0o700)
-    try:
+    with ExitStack() as undoing:
+        undoing.callback(shutil.rmtree, folder, ignore_errors=True)
         write_index(folder, count, rows)
         checksum, size = _measure(folder)
-    except BaseException:
-        shutil.rmtree(folder, ignore_errors=True)
-        raise
+        undoing.pop_all()
     return SegmentStamp(count, checksum, size)
 
 

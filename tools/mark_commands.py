@@ -52,9 +52,7 @@ def mute(
     as_json: JsonOption = False,
 ) -> None:
     """Keep a category of memory out of every recall and start; search still finds it, marked."""
-    with opened(vault_folder) as vault:
-        done = _mute(vault, ref, project, muted=True)
-        _show("Muted", done, as_json=as_json)
+    _set_muted(vault_folder, ref, project, as_json, muted=True)
 
 
 def unmute(
@@ -64,9 +62,15 @@ def unmute(
     as_json: JsonOption = False,
 ) -> None:
     """Let a category of memory be recalled again."""
-    with opened(vault_folder) as vault:
-        done = _mute(vault, ref, project, muted=False)
-        _show("Unmuted", done, as_json=as_json)
+    _set_muted(vault_folder, ref, project, as_json, muted=False)
+
+
+def _set_muted(
+    folder: str | None, ref: str, project: str | None, as_json: bool, *, muted: bool
+) -> None:
+    with opened(folder) as vault:
+        done = _mute(vault, ref, project, muted=muted)
+        _show("Muted" if muted else "Unmuted", done, as_json=as_json)
 
 
 def _mute(vault: Vault, ref: str, project: str | None, *, muted: bool) -> tending.Tended:
