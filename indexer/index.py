@@ -166,14 +166,17 @@ class Index:
         """
         return self._engine.soundly(lambda: self._answer(question))
 
-    def _answer(self, question: Callable[[], Answer]) -> Answer:
+    def _answer(self, question: Callable[[], Answer], *, again: bool = True) -> Answer:
         self._catch_up()
         with self._engine.lock:
             view = self._engine.open().view
             view.refresh()
             if not view.intact():
                 raise DamagedIndex("a segment file was changed or removed")
-            return question()
+            if not (again and view.behind and not self._behind):
+                return question()
+        # Another process has dropped the index since the files were compared with it.
+        return self._answer(question, again=False)
 
     # Keeping up
 

@@ -191,6 +191,23 @@ def test_two_indexes_mend_the_same_damage_once(built, open_index, index_folder, 
     assert caplog.text.count("is damaged and is built anew") == 1
 
 
+def test_what_another_drops_after_the_look_at_the_files_is_not_taken_for_nothing(
+    built, open_index, monkeypatch
+):
+    other = open_index()
+    assert len(other.paths("gooseberry")) == 2
+    caught_up = other.index._catch_up
+
+    def dropped_at_once():
+        monkeypatch.setattr(other.index, "_catch_up", caught_up)
+        caught_up()
+        with built.index._parts.catalog.writing() as change:
+            built.index._parts.catalog.clear(change)
+
+    monkeypatch.setattr(other.index, "_catch_up", dropped_at_once)
+    assert len(other.paths("gooseberry")) == 2
+
+
 def test_a_merge_by_another_process_is_no_damage(built, open_index, index_folder, monkeypatch):
     monkeypatch.setattr("zibaldone.indexer.upkeep.SEGMENT_LIMIT", 0)
     other = open_index()
